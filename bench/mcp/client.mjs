@@ -1,17 +1,21 @@
 // The official TypeScript SDK as a client: does what a plan says, in its order, and prints what came of each step as one line of JSON.
 //
 //     node client.mjs v1|v2 legacy|modern PLAN -- COMMAND...
+//     node client.mjs v1|v2 legacy|modern PLAN --url URL           with the token in $TOKEN
 //
 // v1 is @modelcontextprotocol/sdk, v2 @modelcontextprotocol/client. Whatever a server asks of the client is answered by rote.
 import { readFileSync } from 'node:fs';
 import * as v1Types from '@modelcontextprotocol/sdk/types.js';
 import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport as StdioV1 } from '@modelcontextprotocol/sdk/client/stdio.js';
-import { Client as ClientV2 } from '@modelcontextprotocol/client';
+import { StreamableHTTPClientTransport as HttpV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { Client as ClientV2, StreamableHTTPClientTransport as HttpV2 } from '@modelcontextprotocol/client';
 import { StdioClientTransport as StdioV2 } from '@modelcontextprotocol/client/stdio';
 
 const [sdk, era, plan] = process.argv.slice(2);
-const [command, ...args] = process.argv.slice(process.argv.indexOf('--') + 1);
+const after = word => process.argv.includes(word) ? process.argv.slice(process.argv.indexOf(word) + 1) : [];
+const [command, ...args] = after('--');
+const [url] = after('--url');
 const isV1 = sdk === 'v1';
 const SETTLE_MS = 300;
 
@@ -99,7 +103,9 @@ const steps = {
   task,
 };
 
-const transport = new (isV1 ? StdioV1 : StdioV2)({ command, args, stderr: 'ignore', env: { ...process.env } });
+const transport = url
+  ? new (isV1 ? HttpV1 : HttpV2)(new URL(url), { requestInit: { headers: { Authorization: `Bearer ${process.env.TOKEN}` } } })
+  : new (isV1 ? StdioV1 : StdioV2)({ command, args, stderr: 'ignore', env: { ...process.env } });
 await client.connect(transport);
 console.log(JSON.stringify({ step: 'connect', version: isV1 ? transport._protocolVersion : client.getNegotiatedProtocolVersion(), server: client.getServerVersion() }));
 for (const step of JSON.parse(readFileSync(plan))) {

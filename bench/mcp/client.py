@@ -1,6 +1,7 @@
 """The official Python SDK as a client: does what a plan says, in its order, and prints what came of each step as one line of JSON.
 
     client.py legacy|modern PLAN -- COMMAND...
+    client.py legacy|modern PLAN --url URL           with the token in $TOKEN
 
 Whatever a server asks of the client is answered by rote.
 """
@@ -10,13 +11,16 @@ import sys
 import time
 
 import anyio
+import httpx2
 import mcp_types as types
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
+from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 
 ERA, PLAN = sys.argv[1:3]
-COMMAND = sys.argv[sys.argv.index("--") + 1:]
+URL = sys.argv[sys.argv.index("--url") + 1] if "--url" in sys.argv else None
+COMMAND = [] if URL else sys.argv[sys.argv.index("--") + 1:]
 SETTLE_S = 0.3
 HEARD = []
 
@@ -142,10 +146,17 @@ STEPS = {
 }
 
 
-async def main():
+def transport():
+    if URL:
+        web = httpx2.AsyncClient(headers={"Authorization": "Bearer " + os.environ["TOKEN"]}, timeout=20)
+        return streamable_http_client(URL, http_client=web)
     server = StdioServerParameters(command=COMMAND[0], args=COMMAND[1:], env=dict(os.environ))
+    return stdio_client(server, errlog=open(os.devnull, "w"))
+
+
+async def main():
     client = Client(
-        stdio_client(server, errlog=open(os.devnull, "w")), mode="legacy" if ERA == "legacy" else "2026-07-28", elicitation_callback=elicited,
+        transport(), mode="legacy" if ERA == "legacy" else "2026-07-28", elicitation_callback=elicited,
         sampling_callback=sampled, list_roots_callback=roots, logging_callback=logged, message_handler=heard, cache=None,
         client_info=types.Implementation(name="peer", version="1.0.0"), read_timeout_seconds=20,
     )

@@ -1,4 +1,5 @@
-"""The official SDKs as clients of real servers, directly and through us; every line on both sides of the gateway is compared."""
+"""The official SDKs as clients of real servers, directly and through us: on stdio, where every line on both sides of the gateway is
+compared, and by `lazaret mcp --http`."""
 import collections
 import json
 import pathlib
@@ -9,14 +10,15 @@ HERE = pathlib.Path(__file__).resolve().parent
 PLANS = json.loads((HERE / "plans.json").read_text())
 CLIENTS = ["v1", "v2", "py"]
 CLIENT_SECONDS_MAX = 90
-ROW = "{:<11} {:<4} {:<7} {:>7} {:>7}  {:<22} {}"
+WAYS = ["direct", "us", "http"]
+ROW = "{:<11} {:<4} {:<7} {:>7} {:>7} {:>7}  {:<22} {}"
 
 
 def run(on, servers, as_json):
     """Prints a row for each client and server; returns how many differ."""
     bad = 0
     if servers and not as_json:
-        print(ROW.format("server", "sdk", "era", "direct", "us", "lines as they came", ""))
+        print(ROW.format("server", "sdk", "era", *WAYS, "lines as they came", ""))
     for server in servers:
         for client in CLIENTS:
             for era in PLANS[server]["eras"]:
@@ -28,18 +30,20 @@ def run(on, servers, as_json):
 
 def compare(on, server, client, era):
     place = on.runs / server / f"{client}-{era}"
-    seen = {way: once(on, place / way, server, client, era, way) for way in ("direct", "us")}
+    seen = {way: once(on, place / way, server, client, era, way) for way in WAYS}
     steps = [it for it in PLANS[server]["steps"] if it.get("era", era) == era and it.get("sdk", client) == client]
-    differ = []
-    for at in range(max(len(seen["direct"]), len(seen["us"]))):
-        direct, us = (it[at] if at < len(it) else None for it in (seen["direct"], seen["us"]))
+    differ = [it for way in WAYS[1:] for it in differences(steps, way, seen["direct"], seen[way])]
+    tallies = {way: worked(seen[way], steps) for way in WAYS}
+    return {"server": server, "client": client, "era": era, **tallies, "lines": lines(place / "us"), "differ": differ}
+
+
+def differences(steps, way, direct_all, ours_all):
+    """Steps with another outcome than directly."""
+    for at in range(max(len(direct_all), len(ours_all))):
+        direct, ours = (it[at] if at < len(it) else None for it in (direct_all, ours_all))
         step = steps[at - 1] if 0 < at <= len(steps) else {}
-        if direct != us and not alike(step, direct, us):
-            differ.append({"direct": direct, "us": us})
-    return {
-        "server": server, "client": client, "era": era, "direct": worked(seen["direct"], steps), "us": worked(seen["us"], steps),
-        "lines": lines(place / "us"), "differ": differ,
-    }
+        if direct != ours and not alike(step, direct, ours):
+            yield {"direct": direct, way: ours}
 
 
 def once(on, place, server, client, era, way):
@@ -58,12 +62,20 @@ def once(on, place, server, client, era, way):
     command = tap("server.frames", [filled(it) for it in PLANS[server]["command"]])
     if way == "us":
         command = tap("client.frames", on.through(server, command))
+    environment, target, gateway = on.env, ["--", *command], None
+    if way == "http":
+        gateway, url, token = on.by_http(server, command, place)
+        environment, target = {**on.env, "TOKEN": token}, ["--url", url]
     peer = [str(on.py / "python"), str(HERE / "client.py")] if client == "py" else [on.node, str(on.inst / "client.mjs"), client]
     with open(place / "out.jsonl", "w") as out, open(place / "err.txt", "w") as err:
         try:
-            subprocess.run([*peer, era, str(plan), "--", *command], env=on.env, stdout=out, stderr=err, timeout=CLIENT_SECONDS_MAX)
+            subprocess.run([*peer, era, str(plan), *target], env=environment, stdout=out, stderr=err, timeout=CLIENT_SECONDS_MAX)
         except subprocess.TimeoutExpired:
             print('{"step": "not done in time"}', file=out)
+        finally:
+            if gateway:
+                gateway.terminate()
+                gateway.wait()
     text = (place / "out.jsonl").read_text().replace(str(files), "FILES")
     return [json.loads(it) for it in text.splitlines()]
 
@@ -120,8 +132,8 @@ def show(row, as_json):
     up, down = row["lines"][">"], row["lines"]["<"]
     counted = f"up {up['same']}/{up['sent']}, down {down['same']}/{down['sent']}"
     verdict = f"{len(row['differ'])} steps differ" if row["differ"] else "the same"
-    print(ROW.format(row["server"], row["client"], row["era"], row["direct"], row["us"], counted, verdict), flush=True)
+    print(ROW.format(row["server"], row["client"], row["era"], *(row[way] for way in WAYS), counted, verdict), flush=True)
     for it in row["differ"]:
-        for way in ("direct", "us"):
+        for way in it:
             print(f"            {way}: {json.dumps(it[way])[:300]}", flush=True)
     return bool(row["differ"])

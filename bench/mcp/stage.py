@@ -1,5 +1,6 @@
 """A state directory with a daemon, and how a server is started directly or through us."""
 import http.server
+import json
 import os
 import pathlib
 import shutil
@@ -54,6 +55,16 @@ class Stage:
         if not self.enforce:
             self.say("mcp", "trust", name, "trusted", "--by", "bench")
         return [self.lazaret, "mcp", "--name", name, "--no-cage", "--", *command]
+
+    def by_http(self, name, command, place):
+        """The gateway by HTTP: its process, its address and its token."""
+        words = self.through(name, command)
+        at = words.index("--")
+        with open(place / "gateway.log", "w") as log:
+            words = [*words[:at], "--http", "127.0.0.1:0", "--json", *words[at:]]
+            gateway = subprocess.Popen(words, env=self.env, stdout=subprocess.PIPE, stderr=log)
+        said = json.loads(gateway.stdout.readline())
+        return gateway, said["url"], pathlib.Path(said["token_file"]).read_text()
 
     def folder(self, place):
         """A folder that is a repository with one commit and one change."""

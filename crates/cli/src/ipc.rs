@@ -5,6 +5,7 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
+use ::policy::access::Origin;
 use aegx::verify::printable;
 use host::doors::{self, AgentRequest, Handed};
 use host::ipc::{Door, Ends, FrameError, Limits, Socket, Stop};
@@ -113,6 +114,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         approver: if control.is_some() { Approver::Reachable } else { Approver::Absent },
         workspace: args.workspace.clone(),
         own_workspace: args.own_workspace,
+        origin: Origin::Local,
     };
     let opened = AgentSession::open(&gate, &home, &who, &options, &stop).map_err(Failure::from);
     let outcome = opened.and_then(|mut session| {

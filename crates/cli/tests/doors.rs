@@ -56,22 +56,8 @@ impl State {
         self.hook_of("claude", event, &input)
     }
 
-    #[expect(clippy::disallowed_methods, reason = "tests start the program that they test")]
     pub(crate) fn hook_of(&self, host: &str, event: &str, input: &Value) -> String {
-        let mut hook = Command::new(Path::new(LAZARET).with_file_name("lazaret-hook"))
-            .args([host, event])
-            .env("LAZARET_HOME", self.path())
-            .env("HOME", "/nonexistent")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
-        hook.stdin.take().unwrap().write_all(input.to_string().as_bytes()).unwrap();
-        let mut said = String::new();
-        hook.stdout.take().unwrap().read_to_string(&mut said).unwrap();
-        hook.wait().unwrap();
-        said
+        hook(self.path(), host, event, input)
     }
 
     pub(crate) fn before(&self, id: &str, command: &str) -> String {
@@ -114,6 +100,25 @@ impl Drop for State {
 }
 
 pub(crate) const PUSH: &str = "git push --force";
+
+/// What a hook of `host` prints, in the state directory `home`.
+#[expect(clippy::disallowed_methods, reason = "tests start the program that they test")]
+pub(crate) fn hook(home: &Path, host: &str, event: &str, input: &Value) -> String {
+    let mut hook = Command::new(Path::new(LAZARET).with_file_name("lazaret-hook"))
+        .args([host, event])
+        .env("LAZARET_HOME", home)
+        .env("HOME", "/nonexistent")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    hook.stdin.take().unwrap().write_all(input.to_string().as_bytes()).unwrap();
+    let mut said = String::new();
+    hook.stdout.take().unwrap().read_to_string(&mut said).unwrap();
+    hook.wait().unwrap();
+    said
+}
 
 /// A page that gives orders, read by the agent.
 pub(crate) fn fetch_orders(state: &State) {

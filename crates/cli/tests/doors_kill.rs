@@ -13,8 +13,7 @@ use std::fs;
 use std::io::{Read as _, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::net::{UnixListener, UnixStream};
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
@@ -23,8 +22,8 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use testkit::program::Run as _;
 
-use crate::doors::{PUSH, State};
-use crate::program::{LAZARET, lazaret};
+use crate::doors::{PUSH, State, hook};
+use crate::program::lazaret;
 
 /// Where the daemon dies: after so many bytes of the hook reached it, or of its answer came back; and whether those
 /// reach the hook.
@@ -134,25 +133,6 @@ fn pass_frames(from: &UnixStream, mut to: &UnixStream, count: usize) {
     }
 }
 
-/// What a hook prints, in the state directory `home`.
-#[expect(clippy::disallowed_methods, reason = "tests start the program that they test")]
-fn hook(home: &Path, event: &str, input: &Value) -> String {
-    let mut child = Command::new(Path::new(LAZARET).with_file_name("lazaret-hook"))
-        .args(["claude", event])
-        .env("LAZARET_HOME", home)
-        .env("HOME", "/nonexistent")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
-    child.stdin.take().unwrap().write_all(input.to_string().as_bytes()).unwrap();
-    let mut said = String::new();
-    child.stdout.take().unwrap().read_to_string(&mut said).unwrap();
-    child.wait().unwrap();
-    said
-}
-
 fn input(state: &State, session: &str, event: &str, more: &Value) -> Value {
     let mut input = json!({
         "session_id": session, "cwd": state.work(), "transcript_path": "/x",
@@ -203,7 +183,7 @@ fn points() -> Vec<Point> {
 /// One hook through the relay, with a kill at the point. Gives what it printed.
 fn through(state: &State, event: &str, input: &Value, point: Point) -> String {
     let relay = Relay::start(state, point);
-    let said = hook(&relay.home, event, input);
+    let said = hook(&relay.home, "claude", event, input);
     relay.end();
     said
 }
@@ -232,7 +212,7 @@ fn a_daemon_that_dies_at_any_point_after_a_call_loses_nothing() {
         let (session, id) = (format!("s{at}"), format!("t{at}"));
         prompted(&state, &session);
         let before = input(&state, &session, "PreToolUse", &page(&id, false));
-        assert_eq!(hook(state.path(), "PreToolUse", &before), "");
+        assert_eq!(hook(state.path(), "claude", "PreToolUse", &before), "");
         let after = input(&state, &session, "PostToolUse", &page(&id, true));
         through(&state, "PostToolUse", &after, point);
         goes_on(&state, &session, (&id, true), point);
@@ -242,7 +222,7 @@ fn a_daemon_that_dies_at_any_point_after_a_call_loses_nothing() {
 
 fn prompted(state: &State, session: &str) {
     let prompt = input(state, session, "UserPromptSubmit", &json!({ "prompt": "hello" }));
-    hook(state.path(), "UserPromptSubmit", &prompt);
+    hook(state.path(), "claude", "UserPromptSubmit", &prompt);
 }
 
 /// After a kill the next hook is answered, what has passed is on record, and the session is as tainted as it was.
@@ -251,7 +231,7 @@ fn goes_on(state: &State, session: &str, (id, has_passed): (&str, bool), point: 
         let call = json!({
             "tool_name": "Bash", "tool_use_id": command, "tool_input": { "command": command },
         });
-        hook(state.path(), "PreToolUse", &input(state, session, "PreToolUse", &call))
+        hook(state.path(), "claude", "PreToolUse", &input(state, session, "PreToolUse", &call))
     };
     assert_eq!(run("ls"), "", "{point:?}");
     assert!(!has_passed || recorded(state, id), "{point:?}: it passed, and there is no record");
@@ -276,7 +256,7 @@ fn recorded(state: &State, id: &str) -> bool {
 #[test]
 fn a_daemon_that_dies_at_any_moment_loses_nothing() {
     const KILLS: u64 = 8;
-    const CALLS_MAX: usize = 400;
+    const CALLS_MAX: usize = 20_000;
     let state = State::new();
     let kills = AtomicU64::new(0);
     let passed: Vec<String> = thread::scope(|scope| {
@@ -297,10 +277,10 @@ fn a_daemon_that_dies_at_any_moment_loses_nothing() {
         for at in (0..CALLS_MAX).take_while(|_| kills.load(Ordering::Acquire) < KILLS) {
             let id = format!("m{at}");
             let before = input(&state, "moments", "PreToolUse", &page(&id, false));
-            if hook(state.path(), "PreToolUse", &before).is_empty() {
+            if hook(state.path(), "claude", "PreToolUse", &before).is_empty() {
                 passed.push(id.clone());
                 let after = input(&state, "moments", "PostToolUse", &page(&id, true));
-                hook(state.path(), "PostToolUse", &after);
+                hook(state.path(), "claude", "PostToolUse", &after);
             }
         }
         // Whoever still waits for a daemon to kill ends as well.

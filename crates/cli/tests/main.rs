@@ -1,6 +1,7 @@
 //! The tests of `cli`, in one program: linking one is cheaper than linking many.
 
 mod acts;
+mod agents;
 mod approvals;
 mod browser;
 mod catalogue;
@@ -8,10 +9,12 @@ mod check_files;
 mod check_ipc;
 mod check_output;
 mod check_shell;
+mod check_skill;
 mod check_text;
 mod check_tool;
 mod check_url;
 mod cli;
+mod conversation;
 mod doctor;
 mod documents;
 mod doors;
@@ -37,11 +40,13 @@ mod program;
 mod providers;
 mod proxy_access;
 mod replay;
+mod serve;
 mod shell_calm;
 mod shell_exec;
 mod shell_network;
 mod skill_run;
 mod taint;
+mod terminal;
 mod transcripts;
 mod vault;
 mod vault_keys;

@@ -82,6 +82,48 @@ fn a_tool_whose_description_gives_orders_is_shown_without_them() {
 }
 
 #[test]
+fn instructions_that_give_orders_are_not_shown_and_honest_ones_are() {
+    let dir = tempfile::tempdir().unwrap();
+    let home = &dir.path().join("state");
+    let server = server_file("hostile.py");
+    let words =
+        ["mcp", "--name", "weather", "--no-cage", "--", "python3", "-B", &server, "instruct"];
+    let mut client = Client::silent(home, &words);
+    let info = json!({ "name": "test", "version": "1" });
+    let params = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": info });
+    let said = client.ask("initialize", params);
+    assert_eq!(said["result"]["instructions"], "[sanitized]", "{said}");
+    client.end();
+    let flagged = records(home, "mcp_instructions_flagged");
+    assert_eq!(flagged.len(), 1);
+    assert!(flagged[0].to_string().contains("ignore_instructions"), "{flagged:?}");
+    stop(home);
+}
+
+#[test]
+fn a_name_like_that_of_a_server_behind_another_gateway_is_noticed() {
+    let dir = tempfile::tempdir().unwrap();
+    let home = &dir.path().join("state");
+    let started = |name: &str, file: &str, role: &[&str]| {
+        let file = server_file(file);
+        let words = ["mcp", "--name", name, "--no-cage", "--", "python3", "-B", file.as_str()];
+        Client::of(home, &[words.as_slice(), role].concat())
+    };
+    let mut notes = started("notes", "server.py", &[]);
+    assert!(notes.tools().contains(&"send_mail".to_owned()));
+    notes.end();
+    assert_eq!(records(home, "mcp_look_alike").len(), 0);
+    let mut other = started("other", "hostile.py", &["alike"]);
+    assert_eq!(other.tools(), ["sendMail"]);
+    other.tools();
+    other.end();
+    let found = records(home, "mcp_look_alike");
+    assert_eq!(found.len(), 1, "once, however often it is listed: {found:?}");
+    assert!(found[0].to_string().contains("tool_name_variant"), "{found:?}");
+    stop(home);
+}
+
+#[test]
 fn what_one_server_reads_another_does_not_send() {
     let dir = tempfile::tempdir().unwrap();
     let home = &dir.path().join("state");

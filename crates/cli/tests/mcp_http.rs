@@ -8,6 +8,8 @@
 
 mod access;
 mod client;
+mod raw;
+mod tokens;
 
 use std::thread;
 use std::time::{Duration, Instant};

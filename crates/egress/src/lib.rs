@@ -16,6 +16,7 @@ mod dial;
 mod event;
 mod headers;
 mod limits;
+mod models;
 mod named;
 mod passing;
 mod resolve;
@@ -34,6 +35,9 @@ pub use client::{AskError, Client};
 pub use dial::{DialError, Dialer, Dialled};
 pub use event::{EgressEvent, Outcome};
 pub use limits::{ADDRESSES_MAX, FIELDS_MAX, Limits, REDIRECTS_MAX};
+pub use models::{
+    MODEL_HEAD_MAX, MODEL_IDLE_MAX, MODEL_TOTAL_MAX, ModelAnswer, ModelServers, Waits,
+};
 pub use named::{Arrived, NamedServers, Piece, Question, Verb};
 pub use passing::{Arriving, Cut};
 pub use resolve::{Looking, Resolve, SystemResolver};

@@ -5,6 +5,7 @@
 //! none of GlobalOnly: every address is vetted, every time.
 
 use std::io;
+use std::net::IpAddr;
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -207,6 +208,11 @@ impl Arrived {
     #[must_use]
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|it| it.0 == name).map(|it| it.1.as_str())
+    }
+
+    /// Returns whom the connection is with.
+    pub(crate) fn address(&self) -> Option<IpAddr> {
+        self.using.as_ref().and_then(Using::address)
     }
 
     /// Waits so long for the next piece of the body.

@@ -63,7 +63,10 @@ pub enum Event {
         summary: Option<String>,
     },
     /// The agent ends its turn.
-    Stop,
+    Stop {
+        /// What it said last, where the host tells. Its user has seen it.
+        message: Option<String>,
+    },
     /// Anything else that the host reports.
     Other,
 }
@@ -102,7 +105,7 @@ impl Event {
             | Self::SubagentStart { .. }
             | Self::SubagentStop { .. }
             | Self::Compact { .. }
-            | Self::Stop
+            | Self::Stop { .. }
             | Self::Other => None,
         }
     }

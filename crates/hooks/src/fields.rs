@@ -125,6 +125,12 @@ impl<'a> Input<'a> {
         summary.as_str().map(str::to_owned)
     }
 
+    /// Returns what the agent said last: Claude Code and Codex have one name for it, Gemini CLI another.
+    pub(crate) fn last_message(&self) -> Option<String> {
+        let (_, message) = self.find(&["last_assistant_message", "prompt_response"])?;
+        message.as_str().filter(|it| !it.is_empty()).map(str::to_owned)
+    }
+
     /// Returns the host's own result; a tool that gave nothing leaves the field out.
     pub(crate) fn result(&self) -> Value {
         self.find(self.dialect.fields.result).map(|it| it.1.clone()).unwrap_or_default()

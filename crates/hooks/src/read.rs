@@ -169,7 +169,7 @@ fn understand(
         Kind::SubagentStart => Event::SubagentStart { id: id()? },
         Kind::SubagentStop => Event::SubagentStop { id: id()? },
         Kind::Compact => Event::Compact { summary: input.summary() },
-        Kind::Stop => Event::Stop,
+        Kind::Stop => Event::Stop { message: input.last_message() },
         Kind::Other => Event::Other,
     })
 }

@@ -35,7 +35,7 @@ pub(crate) fn reshaped(seen: Option<&Seen>, text: &str) -> Value {
             | Event::SubagentStart { .. }
             | Event::SubagentStop { .. }
             | Event::Compact { .. }
-            | Event::Stop
+            | Event::Stop { .. }
             | Event::Other,
         )
         | None => shell(text, None),

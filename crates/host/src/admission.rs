@@ -93,9 +93,22 @@ pub fn admission(
     who: &Caller,
     tools: &[ToolDef],
 ) -> Result<Admission, AdmissionError> {
+    admission_from(home, who, tools, Origin::Local)
+}
+
+/// The same for a session that comes from `origin`.
+///
+/// # Errors
+/// As [`admission`].
+pub fn admission_from(
+    home: &Path,
+    who: &Caller,
+    tools: &[ToolDef],
+    origin: Origin,
+) -> Result<Admission, AdmissionError> {
     let [settings, users, agents] = [SETTINGS, USERS, AGENTS].map(|it| home.join(it));
     let Some(because) = first_there(&[users.clone(), agents.clone()])? else {
-        return of_one_person(home, who);
+        return of_one_person(home, who, origin);
     };
     let manifest = agents.join(who.agent.as_str()).join(MANIFEST);
 
@@ -114,19 +127,18 @@ pub fn admission(
         global: Arc::new(global),
         manifest: Arc::new(manifest),
         user: Arc::new(user),
-        // Both of today's doors are on this machine.
-        origin: Origin::Local,
+        origin,
     })
 }
 
 /// One person's machine: the settings count, and nothing else is said of who may do what.
-fn of_one_person(home: &Path, who: &Caller) -> Result<Admission, AdmissionError> {
+fn of_one_person(home: &Path, who: &Caller, origin: Origin) -> Result<Admission, AdmissionError> {
     let Some(global) = settings(home)? else { return Ok(Admission::OnePerson) };
     Ok(Admission::Layered {
         global: Arc::new(global),
         manifest: Arc::new(Manifest::silent(&who.agent)),
         user: Arc::new(User::local(who.user.clone())),
-        origin: Origin::Local,
+        origin,
     })
 }
 
@@ -138,6 +150,20 @@ pub fn settings(home: &Path) -> Result<Option<Global>, AdmissionError> {
     let path = home.join(SETTINGS);
     match first_there(std::slice::from_ref(&path))? {
         Some(_) => Global::parse(&text(&path, &path)?).map(Some).map_err(|it| wrong(&path, it)),
+        None => Ok(None),
+    }
+}
+
+/// The users of the state directory `home`, if there is a file of them.
+///
+/// # Errors
+/// If it is not understood.
+pub fn users(home: &Path, known: &KnownTools) -> Result<Option<Users>, AdmissionError> {
+    let path = home.join(USERS);
+    match first_there(std::slice::from_ref(&path))? {
+        Some(_) => {
+            Users::parse(&text(&path, &path)?, known).map(Some).map_err(|it| wrong(&path, it))
+        }
         None => Ok(None),
     }
 }

@@ -10,6 +10,7 @@ use evidence::{NewRecord, SystemClock};
 use model::provider::{self, Provider, ProviderKind};
 use model::{Caller, Kind, Profile};
 use monitor::{Approver, OpenError, Opening};
+use policy::access::Origin;
 use serde_json::json;
 use store::{FileMemory, Memory};
 use vault::Scope;
@@ -32,6 +33,8 @@ pub struct SessionOptions {
     pub workspace: Option<PathBuf>,
     /// Make the agent's own workspace.
     pub own_workspace: bool,
+    /// Where whoever speaks to it is.
+    pub origin: Origin,
 }
 
 /// A session that is open, and the door to it.
@@ -89,6 +92,12 @@ impl AgentSession {
         &self.door
     }
 
+    /// Where it works, if it has files.
+    #[must_use]
+    pub fn workspace(&self) -> Option<&Path> {
+        self.workspace.as_ref().map(Workspace::root)
+    }
+
     /// What a person should know now; each is said once.
     pub fn take_notes(&mut self) -> Vec<String> {
         std::mem::take(&mut self.notes)
@@ -127,7 +136,9 @@ fn admit(
 ) -> Result<Admitted, GateError> {
     let refused = |why: &dyn std::fmt::Display| record_refused(gate, who, &why.to_string());
     let providers = crate::providers(home);
-    let admission = providers.and_then(|_| crate::admission(home, who, &[])).map_err(|error| {
+    let admission = providers
+        .and_then(|_| crate::admission_from(home, who, &[], options.origin))
+        .map_err(|error| {
         refused(&error);
         if error.is_refusal() { GateError::refused(error) } else { GateError::usage(error) }
     })?;
@@ -176,6 +187,12 @@ fn executor(
         HostExecutor::new(memory(gate, home)?, home.join("evidence"), Arc::new(SystemClock));
     for it in plugins::check(home, &gate.journal).map_err(GateError::unable)?.refused {
         notes.push(format!("the plugin {} is refused: {}", it.name, it.why));
+    }
+    if let Some(models) = crate::models::Models::of(gate, home).map_err(GateError::usage)? {
+        executor = executor.with_models(&models);
+    }
+    for (name, why) in crate::skills::check(home, &gate.journal).map_err(GateError::unable)? {
+        notes.push(format!("the skill {name} is refused: {why}"));
     }
     if let Some(skills) = crate::skills::skills(home).map_err(GateError::usage)? {
         executor = executor.with_skills(skills);

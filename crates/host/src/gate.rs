@@ -99,8 +99,9 @@ impl Gate {
         };
         let reader = crate::reader(home).map_err(GateError::usage)?;
         let own = Arc::new(StateFolder::new(home, std::env::home_dir()));
-        let monitor =
-            Monitor::new(setup).with_own_places(Arc::clone(&own) as Arc<dyn monitor::OwnPlaces>);
+        let monitor = Monitor::new(setup)
+            .with_own_places(Arc::clone(&own) as Arc<dyn monitor::OwnPlaces>)
+            .with_sanitizing(crate::plans(home).map_err(GateError::usage)?);
         let monitor = Arc::new(match reader {
             Some(reader) => monitor.with_reader(reader),
             None => monitor,

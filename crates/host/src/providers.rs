@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use model::provider::{
-    Audit, Browser, Credentials, Database, Image, Memory, Provider, ProviderKind, Scanner,
+    Audit, Browser, Credentials, Database, Image, Llm, Memory, Provider, ProviderKind, Scanner,
     Scheduler, Screener, Shell, Skills, Storage, Web,
 };
 use policy::access::Global;
@@ -75,6 +75,12 @@ pub fn is_built(provider: Provider) -> bool {
 
 /// What is there and has to be chosen: it reaches out, gives keys, or does something that not everybody wants.
 const BESIDE: &[Provider] = &[
+    Provider::Llm(Llm::Anthropic),
+    Provider::Llm(Llm::OpenAi),
+    Provider::Llm(Llm::Local),
+    Provider::Llm(Llm::Multi),
+    Provider::Llm(Llm::Router),
+    Provider::Llm(Llm::Mock),
     Provider::Memory(Memory::File),
     Provider::Web(Web::Fetch),
     Provider::Web(Web::Search),
@@ -90,10 +96,7 @@ const BESIDE: &[Provider] = &[
 fn instead(kind: ProviderKind) -> String {
     let built = DEFAULT.iter().chain(BESIDE).filter(|it| it.kind() == kind);
     let names: Vec<String> = built.map(|it| format!("`{}`", it.name())).collect();
-    match names.as_slice() {
-        [_, ..] => format!("there is {}", names.join(", ")),
-        [] => format!("there is no {} provider yet: leave it out", kind.as_str()),
-    }
+    format!("there is {}", names.join(", "))
 }
 
 #[cfg(test)]
@@ -107,6 +110,12 @@ mod tests {
     #[test]
     fn every_row_of_the_table_is_there_or_refused_by_its_name() {
         let beside = [
+            "anthropic",
+            "openai",
+            "local",
+            "multi",
+            "router",
+            "mock",
             "fetch",
             "search",
             "container",
@@ -137,6 +146,12 @@ mod tests {
             }
         }
         let expected = [
+            "llm anthropic",
+            "llm openai",
+            "llm local",
+            "llm multi",
+            "llm router",
+            "llm mock",
             "image none",
             "memory file",
             "memory sqlite",
@@ -168,8 +183,8 @@ mod tests {
         let words =
             "the memory provider `postgres` is not in this version; there is `sqlite`, `file`";
         assert_eq!(error, words);
-        let error = choose("providers:\n  llm: anthropic\n").unwrap_err().to_string();
-        assert!(error.ends_with("there is no llm provider yet: leave it out"), "{error}");
+        let error = choose("providers:\n  image: gemini\n").unwrap_err().to_string();
+        assert!(error.ends_with("there is `none`"), "{error}");
         assert_eq!(Providers::choose(None), Ok(Providers::default()));
         assert_eq!(Providers::default().of(ProviderKind::Llm), None);
     }

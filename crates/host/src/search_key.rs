@@ -117,6 +117,10 @@ impl Scrubber for EngineKey {
     fn held(&self, text: &str) -> Vec<HeldSecret> {
         self.0.scrub.held(text)
     }
+
+    fn longest(&self) -> usize {
+        self.0.scrub.longest()
+    }
 }
 
 #[cfg(test)]

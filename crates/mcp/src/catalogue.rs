@@ -16,6 +16,8 @@ use std::sync::Arc;
 pub(crate) struct Catalogue {
     tools: HashMap<String, Tool>,
     state: State,
+    /// How often definitions were taken.
+    changes: u64,
     /// The page that must come next for the list to be complete.
     next: Option<String>,
     /// Compiled schemas by the digest of the schema: they outlive a new list.
@@ -71,6 +73,10 @@ impl Catalogue {
         self.next = None;
     }
 
+    pub(crate) fn changes(&self) -> u64 {
+        self.changes
+    }
+
     pub(crate) fn is_complete(&self) -> bool {
         self.state == State::Complete
     }
@@ -84,6 +90,7 @@ impl Catalogue {
         next: Option<&str>,
         listed: &Listed,
     ) -> Vec<Value> {
+        self.changes += 1;
         if cursor.is_none() {
             self.tools.clear();
         }

@@ -6,9 +6,8 @@ use serde_json::Value;
 
 /// A decider about calls between a client and its servers.
 ///
-/// The session waits for each answer, so an implementation answers within a bounded time and never waits for a
-/// person: it says [`Begun::Asked`]. Every [`Ticket`] comes back exactly once, by [`Gate::finish`] or
-/// [`Gate::lost`].
+/// An implementation answers within a bounded time and never waits for a person: it says [`Begun::Asked`]. Every [`Ticket`] comes back exactly once, by [`Gate::finish`],
+/// [`Gate::lost`] or [`Gate::unsent`].
 pub trait Gate: Send + Sync {
     /// Judges a server's tools as they are listed now: the whole list, or one page of it.
     fn tools(&self, server: &str, tools: &[Value]) -> Result<Listed, GateError>;
@@ -19,8 +18,22 @@ pub trait Gate: Send + Sync {
     /// Judges what came back, before anybody reads it. `failed` says that it is an error.
     fn finish(&self, ticket: Ticket, result: &Value, failed: bool) -> Result<Delivery, GateError>;
 
-    /// Takes a ticket back: no result will come.
+    /// Judges a call as [`Gate::begin`] does; `then` gets the answer exactly once, and may get it on another thread. What
+    /// is asked first is judged first.
+    fn begin_then(&self, call: &Call<'_>, then: Then<Begun>) {
+        then(self.begin(call));
+    }
+
+    /// Judges what came back as [`Gate::finish`] does; `then` gets the answer as that of [`Gate::begin_then`].
+    fn finish_then(&self, ticket: Ticket, result: &Value, failed: bool, then: Then<Delivery>) {
+        then(self.finish(ticket, result, failed));
+    }
+
+    /// Takes the ticket of a call back that was sent: no result will come, and nobody knows what it did.
     fn lost(&self, ticket: Ticket);
+
+    /// Takes the ticket of a call back that was not sent: nobody has heard of it.
+    fn unsent(&self, ticket: Ticket);
 
     /// Takes the person's answer to a question that [`Begun::Asked`] put. The call is judged again afterwards.
     fn answer(&self, question: &str, answered: Answered) -> Result<(), GateError>;
@@ -28,6 +41,9 @@ pub trait Gate: Send + Sync {
     /// Takes note of an event in a server's life: `startup`, `negotiation`, `crash`, `shutdown` and others.
     fn lifecycle(&self, server: &str, event: &str, detail: &Value);
 }
+
+/// Whoever waits for an answer of the gate.
+pub type Then<T> = Box<dyn FnOnce(Result<T, GateError>) + Send>;
 
 /// A call to be judged.
 #[derive(Clone, Copy, Debug)]

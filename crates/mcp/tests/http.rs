@@ -6,7 +6,7 @@
     reason = "test helpers; tests start a server and connect to the endpoint"
 )]
 
-use mcp::http::server::auth::{Authenticator, LocalToken, Principal};
+use mcp::http::server::auth::{Authenticator, NewToken, Principal, TokenTable};
 use mcp::http::server::limits::CONNECTIONS_MAX;
 use mcp::http::server::{Backend, Endpoint, Origins, Parts, Started};
 use mcp::stdio::{Naming, Server};
@@ -38,6 +38,8 @@ impl Gate for Open {
     }
 
     fn lost(&self, _: Ticket) {}
+
+    fn unsent(&self, _: Ticket) {}
 
     fn answer(&self, _: &str, _: Answered) -> Result<(), GateError> {
         Ok(())
@@ -86,12 +88,13 @@ fn serve(delay: Duration, sessions_max: usize, idle_max: Duration) -> Served {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let listener = runtime.block_on(tokio::net::TcpListener::bind("127.0.0.1:0")).unwrap();
     let address = listener.local_addr().unwrap();
-    let token = LocalToken::random_text().unwrap();
+    let NewToken { text: token, digest } = NewToken::random().unwrap();
+    let tokens = Arc::new(TokenTable::new(vec![("local".to_owned(), digest)]));
     let running = Arc::new(AtomicUsize::new(0));
     let backend = Python { delay, running: Arc::clone(&running) };
     let endpoint = Endpoint::new(Parts {
         origins: Origins::of(address, &[], &[]),
-        auth: Authenticator::Local(LocalToken::parse(&token).unwrap()),
+        auth: Authenticator::Local(Box::new(move || Arc::clone(&tokens))),
         backend: Arc::new(backend),
         clock: || 0,
         sessions_max,

@@ -6,6 +6,7 @@ use crate::call::Call;
 use crate::flow::{Flow, Reach};
 use crate::ipc::{Action, ActionName};
 use crate::kind::EffectKind;
+use crate::source::Source;
 
 /// What a call would do, with everything that the doing needs.
 #[derive(Clone, Debug, PartialEq)]
@@ -14,6 +15,37 @@ pub enum Effect {
     Action(Box<Action>),
     /// A tool of somebody else.
     Tool(ToolCall),
+    /// A message to the agent is taken in.
+    Message(Message),
+}
+
+/// A message of the conversation that reaches the agent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Message {
+    /// Whose words they are, as the host knows it.
+    pub source: Source,
+    /// The words.
+    pub text: Arc<str>,
+}
+
+impl Message {
+    /// A message, if whoever speaks takes part in the conversation. Pages, files, mails and what tools give back are
+    /// content: nobody speaks to the agent by them.
+    #[must_use]
+    pub fn of(source: Source, text: &str) -> Option<Self> {
+        match source {
+            Source::User | Source::System | Source::Channel => {
+                Some(Self { source, text: text.into() })
+            }
+            Source::Agent
+            | Source::Web
+            | Source::Tool
+            | Source::Email
+            | Source::Memory
+            | Source::File
+            | Source::Skill => None,
+        }
+    }
 }
 
 /// A call of a tool and what is known of the tool.
@@ -32,6 +64,7 @@ impl Effect {
         match self {
             Self::Action(action) => action.name().kind(),
             Self::Tool(tool) => EffectKind::of_tool(&tool.flow),
+            Self::Message(_) => EffectKind::MessageIn,
         }
     }
 }

@@ -19,6 +19,17 @@ pub struct Objection {
     pub for_person: String,
     /// What would make it pass, if anything would.
     pub remedy: Option<String>,
+    /// Another way to what was wanted, for the model alone.
+    pub fix: Option<Fix>,
+}
+
+/// A safer way to what was wanted. Advice for the model: no person is shown it, and nothing follows from it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fix {
+    /// What is wrong with the call.
+    pub reason: Cow<'static, str>,
+    /// What could be done instead.
+    pub alternative: Cow<'static, str>,
 }
 
 impl Objection {
@@ -38,6 +49,7 @@ impl Objection {
             for_model: why.clone(),
             for_person: why,
             remedy: None,
+            fix: None,
         }
     }
 
@@ -45,6 +57,13 @@ impl Objection {
     #[must_use]
     pub fn with_remedy(mut self, remedy: impl Into<String>) -> Self {
         self.remedy = Some(remedy.into());
+        self
+    }
+
+    /// Adds a safer way.
+    #[must_use]
+    pub fn with_fix(mut self, fix: Option<Fix>) -> Self {
+        self.fix = fix;
         self
     }
 }

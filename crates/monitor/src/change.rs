@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::confirm::ConfirmDelta;
+use crate::conversation::PromptChange;
 use crate::provenance;
 use crate::risk;
 use crate::taint::TaintDelta;
@@ -43,6 +44,9 @@ pub(crate) struct Change {
     /// The session that started this one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) parent: Option<String>,
+    /// The system prompt that answers are compared with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) prompt: Option<PromptChange>,
     /// The newest record that something came in by.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) record: Option<String>,

@@ -74,6 +74,10 @@ fn machine(text: &str) -> NamedHost {
 /// What is only blocked because it would go around our way out is not, where that is the only one: in a cage of ours
 /// whose commands `reach_out`.
 pub(crate) fn of_action(action: &Action, call: &ToolCall, reach_out: bool) -> Vec<Command> {
+    // A model is told of commands: of those that it called itself, and of those that were refused. Nobody runs them.
+    if action.name().kind() == EffectKind::LlmCall {
+        return Vec::new();
+    }
     let in_a_cage = action.name().kind() == EffectKind::ShellExec && reach_out;
     let blocklist = if in_a_cage { Blocklist::in_a_cage() } else { Blocklist::default() };
     of(call, &blocklist, folder(action), (true, true))

@@ -25,6 +25,9 @@ pub(crate) fn words_of_others<'a>(asked: &Understood, body: &'a str) -> Cow<'a, 
             Value::String(text) => add(&mut words, boundary::inside(text).unwrap_or(text)),
             // Further in, names of fields and numbers may be others' too.
             Value::Array(_) | Value::Object(_) if name != LABEL => {
+                let mut value = value.clone();
+                // Their numbers are ours, and other ones each time.
+                model::replace_texts(&mut value, &|it| boundary::inside(it).map(str::to_owned));
                 add(&mut words, &value.to_string());
             }
             Value::Array(_) | Value::Object(_) => {}
@@ -69,6 +72,18 @@ mod tests {
         let first = words_of_others(&asked, &body(1, 200)).into_owned();
         assert_eq!(first, " source=\"a.example\">\nThe ferry sails.\n");
         assert_eq!(first, words_of_others(&asked, &body(2, 203)));
+    }
+
+    #[test]
+    fn the_same_rows_are_the_same_words_whatever_their_marks_are() {
+        let body = |nonce: u8| {
+            let text = wrap(Boundary::Memory, "a.example", "The ferry.", &Nonce::new([nonce; 16]));
+            json!({"results": [{"content": text, "id": 1}]}).to_string()
+        };
+        let asked = fetched();
+        let first = words_of_others(&asked, &body(1)).into_owned();
+        assert!(first.contains("The ferry."), "{first}");
+        assert_eq!(first, words_of_others(&asked, &body(2)));
     }
 
     #[test]

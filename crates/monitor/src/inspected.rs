@@ -6,6 +6,7 @@ use std::ops::Range;
 
 use aegx::Digest;
 use model::{Effect, Reach, Role, Source, Taint, TaintTag, Trust};
+use scan::sanitize::{Found, Plan};
 use scan::text::{Author, Category, Finding, Reading, Verdict};
 use serde_json::Value;
 
@@ -42,22 +43,27 @@ pub(crate) struct Came {
 /// An output and what was seen in it.
 pub(crate) struct Inspected {
     pub(crate) output: Output,
-    verdict: Verdict,
+    found: Found,
     /// Where it speaks to the assistant.
     orders: Vec<Range<usize>>,
 }
 
 impl Inspected {
     /// Looks at an output of `asked`.
-    pub(crate) fn new(asked: &Understood, output: Output) -> Self {
-        let mut inspected = Self { output, verdict: Verdict::Clean, orders: Vec::new() };
-        let mut reading = scan::text::read(inspected.seen(), Author::Outsider);
+    pub(crate) fn new(asked: &Understood, output: Output, plan: &Plan) -> Self {
+        let seen = seen(&output.body);
+        let mut reading = scan::text::read(seen, Author::Outsider);
         if matches!(asked.effect, Effect::Action(_)) {
-            leave_out_marks(&mut reading, inspected.seen());
+            leave_out_marks(&mut reading, seen);
         }
-        inspected.verdict = reading.verdict();
-        inspected.orders = provenance::orders(&reading);
-        inspected
+        let orders = provenance::orders(&reading);
+        let found = Found::with(reading, seen, plan);
+        Self { output, found, orders }
+    }
+
+    /// What was found in it.
+    pub(crate) fn found(&self) -> &Found {
+        &self.found
     }
 
     /// The places where a part of the output speaks to the assistant. Often the part is the whole, which
@@ -68,8 +74,7 @@ impl Inspected {
 
     /// As much of the output as is looked at. What is longer is withheld whole.
     pub(crate) fn seen(&self) -> &str {
-        let body = &self.output.body;
-        body.get(..body.floor_char_boundary(OUTPUT_BYTES_MAX)).unwrap_or_default()
+        seen(&self.output.body)
     }
 
     /// The part of it that the host did not write itself.
@@ -77,14 +82,9 @@ impl Inspected {
         envelope::words_of_others(asked, self.seen())
     }
 
-    /// Does it give orders to whoever reads it?
-    pub(crate) fn is_flagged(&self) -> bool {
-        self.verdict == Verdict::Injection
-    }
-
     /// The same for what looks at risk across calls.
     pub(crate) fn flag(&self) -> Option<Flag> {
-        let suspicion = match self.verdict {
+        let suspicion = match self.found.verdict() {
             Verdict::Clean => return None,
             Verdict::Suspicious => Suspicion::Low,
             Verdict::Injection => Suspicion::High,
@@ -99,7 +99,12 @@ impl Inspected {
     /// INVARIANT (HostDecidesTaint): it follows from the door, from the tool's flow type, from the rule
     /// that granted the call, from the tags that the content already has, and from what was seen in it;
     /// never from what it says of itself.
-    pub(crate) fn label(&self, asked: &Understood, came: Came) -> Option<TaintTag> {
+    pub(crate) fn label(
+        &self,
+        asked: &Understood,
+        came: Came,
+        gives_orders: bool,
+    ) -> Option<TaintTag> {
         let origin = origin(asked);
         let of = |source: Source| TaintTag {
             record: came.record.to_hex().as_str().to_owned(),
@@ -108,6 +113,10 @@ impl Inspected {
         let mut own = of(self.source(asked));
         // What nobody else said brought nothing that the rule could have meant.
         let granted = match self.output.words() {
+            // What looks like a key is one until somebody knows better.
+            Words::Theirs | Words::Read if self.found.has_secret() => {
+                came.granted.union(Taint::SECRET_RISK)
+            }
             Words::Theirs | Words::Read => came.granted,
             Words::Ours => Taint::NONE,
         };
@@ -120,7 +129,7 @@ impl Inspected {
         let is_carried = self.output.tags.iter().any(|it| taint::is_outside(it.taint));
         let is_own =
             asked.deeds.are_known() && asked.call.flow.output != Trust::Untrusted && !is_carried;
-        if self.is_flagged() && !is_own {
+        if gives_orders && !is_own {
             // Who gives orders is not believed to be trusted either.
             let found = label.get_or_insert_with(|| of(Source::Tool));
             found.taint = found.taint.union(Taint::UNTRUSTED).union(Taint::INJECTION_SUSPECT);
@@ -164,6 +173,11 @@ fn leave_out_marks(reading: &mut Reading, seen: &str) {
     reading.score = scan::text::score(&reading.findings);
 }
 
+/// As much of a body as is looked at.
+fn seen(body: &str) -> &str {
+    body.get(..body.floor_char_boundary(OUTPUT_BYTES_MAX)).unwrap_or_default()
+}
+
 /// Does an answer hold much that the call did not say?
 fn says_more(asked: &Understood, body: &str) -> bool {
     // Most answers are short, whoever wrote them.
@@ -180,7 +194,7 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// What people call it: the address or path where there is one, else the tool.
-fn origin(asked: &Understood) -> String {
+pub(crate) fn origin(asked: &Understood) -> String {
     let roles = &asked.call.flow.roles;
     let named = asked.call.call.args().iter().find_map(|(param, value)| {
         let Value::String(text) = value else { return None };

@@ -4,13 +4,15 @@ use std::sync::Arc;
 
 use aegx::{Digest, Principal};
 use evidence::{Clock, Journal};
-use model::{Caller, EffectKind, IntentReader, Profile, SessionId, Source, ToolDef};
+use model::{Caller, EffectKind, IntentReader, Profile, SessionId, ToolDef};
 use policy::Policy;
+use scan::sanitize::Plans;
 use serde_json::json;
 
 use crate::admission::Admission;
 use crate::change::Change;
 use crate::confirm::{ConfirmDelta, Grant};
+use crate::conversation::Talks;
 use crate::own_places::OwnPlaces;
 use crate::provenance::Catalogue;
 use crate::record;
@@ -20,9 +22,8 @@ use crate::session::Session;
 use crate::sessions::Sessions;
 use crate::state::{self, State, StateError, Summary};
 use crate::surroundings::Recorded;
-use crate::taint::{self, Rules};
+use crate::taint::Rules;
 use crate::tools::{Toolboxes, ToolsError};
-use crate::understanding::Understanding;
 
 /// The reference monitor. The path of a call is in `pipeline.rs`.
 pub struct Monitor {
@@ -33,6 +34,10 @@ pub struct Monitor {
     pub(crate) scrubber: Option<Arc<dyn Scrubber>>,
     pub(crate) surroundings: Option<Arc<Recorded>>,
     pub(crate) own_places: Option<Arc<dyn OwnPlaces>>,
+    pub(crate) talks: Talks,
+    /// What answers are compared with where no prompt is registered.
+    pub(crate) guarded: Option<Arc<scan::leak::Registry>>,
+    pub(crate) plans: Plans,
 }
 
 /// What a monitor stands on.
@@ -94,17 +99,6 @@ pub enum Approver {
     Absent,
 }
 
-/// A text that reaches the agent without a call.
-#[derive(Clone, Debug)]
-pub struct Heard<'a> {
-    /// The door by which it came.
-    pub source: Source,
-    /// Where from: a url, a name.
-    pub origin: &'a str,
-    /// What it says.
-    pub text: &'a str,
-}
-
 /// Why a session cannot be opened.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -126,6 +120,9 @@ pub enum OpenError {
     /// The session that is to start it.
     #[error("its parent: {0}")]
     Parent(Refusal),
+    /// The system prompt that was registered in it.
+    #[error("its system prompt: {0}")]
+    Prompt(Refusal),
     /// It cannot be recorded.
     #[error(transparent)]
     Record(#[from] evidence::AppendError),
@@ -144,6 +141,9 @@ impl Monitor {
             scrubber: None,
             surroundings: None,
             own_places: None,
+            talks: Talks::default(),
+            guarded: None,
+            plans: Plans::default(),
         }
     }
 
@@ -179,6 +179,7 @@ impl Monitor {
         session.trust(&self.setup.catalogue);
         let resumed = !opened.changes.is_empty();
         self.replay(&mut session, &opened.changes)?;
+        self.restore_prompt(&mut session).map_err(OpenError::Prompt)?;
         if let Some(parent) = parent.filter(|_| !resumed) {
             let inherited =
                 self.inheritance(&who.session, &parent, &who.user).map_err(OpenError::Parent)?;
@@ -217,61 +218,6 @@ impl Monitor {
         let new = record::turned_away(who, b"", &Refusal::NoSession(who.session.clone()));
         self.journal().append(new)?;
         Ok(error.into())
-    }
-
-    /// A text reaches the agent. Its label is kept before it does.
-    ///
-    /// # Errors
-    /// If it cannot be recorded or kept; then the agent must not see it.
-    pub fn hear(&self, who: &Caller, heard: &Heard<'_>) -> Result<Understanding, Refusal> {
-        self.take_in(who, heard, |_| Ok(()))
-    }
-
-    /// The user says something, and a turn of theirs begins with it.
-    ///
-    /// # Errors
-    /// If it cannot be recorded or kept; then it was not said, though a turn may have begun.
-    pub fn hear_turn(&self, who: &Caller, text: &str) -> Result<Understanding, Refusal> {
-        let heard = Heard { source: Source::User, origin: "", text };
-        self.take_in(who, &heard, |session| {
-            let change = session.begin_turn();
-            self.keep(session, &change)
-        })
-    }
-
-    /// Takes in a text; `first` happens once it is recorded, and before it counts.
-    fn take_in(
-        &self,
-        who: &Caller,
-        heard: &Heard<'_>,
-        first: impl FnOnce(&mut Session) -> Result<(), Refusal>,
-    ) -> Result<Understanding, Refusal> {
-        let turned_away = |error| self.turned_away(who, heard.text.as_bytes(), error);
-        let session = self.sessions.get(who).map_err(turned_away)?;
-        let mut session = session.lock().map_err(turned_away)?;
-        let now = self.now();
-        let flagged = !heard.source.is_vouched_for() && {
-            let reading = scan::text::read(heard.text, scan::text::Author::Outsider);
-            reading.verdict() == scan::text::Verdict::Injection
-        };
-        let mut label = taint::label(heard.source, heard.origin, now);
-        if flagged {
-            let suspect = model::Taint::UNTRUSTED.union(model::Taint::INJECTION_SUSPECT);
-            label.taint = label.taint.union(suspect);
-        }
-        let text = self.without_secrets(heard.text);
-        let new = record::heard(who, &label, &text, flagged);
-        let record = self.journal().append(new)?.id();
-        label.record = record.to_hex().as_str().to_owned();
-        first(&mut session)?;
-        let (change, answer) = session.absorb_heard(&label, heard.text, now);
-        self.keep(&mut session, &change)?;
-        session.count_answer(&change);
-        self.tell_parents(&mut session, &change)?;
-        let outside = taint::is_outside(label.taint);
-        let own = heard.source == Source::Agent;
-        let tag = if own { session.taint.tag() } else { outside.then_some(label) };
-        Ok(Understanding { record, answer, tag })
     }
 
     /// A turn of the user begins.
@@ -326,16 +272,6 @@ impl Monitor {
         self.keep(&mut session, &change)?;
         session.count_answer(&change);
         Ok(())
-    }
-
-    /// Whose session it is that is open here under this id.
-    ///
-    /// # Errors
-    /// If none is.
-    pub fn caller_of(&self, session: &SessionId) -> Result<Caller, Refusal> {
-        let found = self.sessions.find(session);
-        let found = found.ok_or_else(|| Refusal::NoSession(session.clone()))?;
-        Ok(found.lock()?.who().clone())
     }
 
     /// Ends a session. Its labels stay where they are kept.

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use aegx::Digest;
 use evidence::Receipt;
 use model::ipc::{self, Action};
-use model::{Caller, Effect, TaintTag, ToolCall};
+use model::{Caller, Effect, Message, TaintTag, ToolCall};
 
 use crate::proposed::Proposed;
 use crate::rule::Rule;
@@ -97,6 +97,9 @@ impl Permit<Effect> {
             Effect::Tool(effect) => {
                 Granted::Tool(Permit { effect, who, tag, lifted, record, scrubs })
             }
+            Effect::Message(effect) => {
+                Granted::Message(Permit { effect, who, tag, lifted, record, scrubs })
+            }
             Effect::Action(action) => {
                 Permit { effect: *action, who, tag, lifted, record, scrubs }.by_action()
             }
@@ -111,6 +114,8 @@ macro_rules! granted {
         pub enum Granted {
             /// A tool of somebody else.
             Tool(Permit<ToolCall>),
+            /// A message to the agent.
+            Message(Permit<Message>),
             $(
                 #[doc = concat!("The action `", stringify!($action), "`.")]
                 $action(Permit<ipc::$action>),

@@ -20,7 +20,7 @@ use crate::asked::Asked;
 use crate::carriers::{self, TooMany};
 use crate::deed;
 use crate::guards::{self, AFTER, BEFORE};
-use crate::inspected::{Came, Inspected};
+use crate::inspected::Came;
 use crate::monitor::Monitor;
 use crate::output::Output;
 use crate::permit::Permit;
@@ -164,6 +164,7 @@ impl Monitor {
 
         // Place: who asks, in which session, with which labels, and where each argument comes from.
         let mut proposed = self.propose(&session, understood, now);
+        self.look_at_answer(&session, &mut proposed)?;
 
         // Judge: the policy grants, guards object, the strictest wins. Every guard runs, so that the
         // record shows every reason.
@@ -184,6 +185,7 @@ impl Monitor {
             self.keep(&mut session, &change)?;
             return Err(Refusal::Stopped(Box::new(verdict)));
         }
+        self.keep_said(&session, &proposed)?;
         let entry = self.journal().open_entry_owned(new)?;
         self.label_what_is_written(&proposed)?;
         let verdict = verdict(&proposed, &ruling, entry.id());
@@ -225,19 +227,29 @@ impl Monitor {
         };
 
         // Inspect: look at what came back. An error text is output too.
-        let inspected = Inspected::new(&begun.understood, output);
-        let withheld = guards::review(AFTER, &inspected);
+        let mut inspected = self.inspected(&begun.understood, output);
+        let mut withheld = guards::review(AFTER, &inspected);
 
         // Absorb, also what is withheld: its length and its moment may say something already.
         let (record, granted) = (entry.id(), begun.granted);
         let came = Came { record, granted, was_marked: begun.was_marked, at: self.now() };
-        let (change, tag) = session.absorb_output(&begun.understood, &inspected, came);
+        let (change, tag, standing) = session.absorb_output(&begun.understood, &inspected, came);
         self.keep(&mut session, &change)?;
         self.tell_parents(&mut session, &change)?;
 
+        // Sanitize: by the label that it has now, the same for every door.
+        let shown = self.shown(&begun.understood, &inspected, tag.as_ref(), standing);
+        withheld.extend(shown.withheld.clone());
+        let came = Digest::of(inspected.output.body.as_bytes());
+        let flagged = Self::gives_orders(&inspected, standing);
+        if let Some(body) = &shown.body {
+            inspected.output.body.clone_from(body);
+        }
+
         // Close, then deliver.
         let kind = begun.understood.kind();
-        let outcome = record::outcome(&begun.who, kind, &inspected.output, tag.as_ref(), &withheld)
+        let ended = record::Outcome { came, shown: &shown, withheld: &withheld, tag: tag.as_ref() };
+        let outcome = record::outcome(&begun.who, kind, &inspected.output, &ended)
             .map_err(AppendError::from)?;
         let record = entry.close(outcome)?.id();
         session.came_in_by(record);
@@ -245,7 +257,6 @@ impl Monitor {
         if !withheld.is_empty() {
             return Err(Refusal::Withheld(withheld));
         }
-        let flagged = inspected.is_flagged();
         Ok(Delivered { output: inspected.output, flagged, tag, record })
     }
 
@@ -292,7 +303,7 @@ impl Monitor {
     }
 }
 
-fn verdict(proposed: &Proposed, ruling: &Ruling, record: Digest) -> Verdict {
+pub(crate) fn verdict(proposed: &Proposed, ruling: &Ruling, record: Digest) -> Verdict {
     Verdict {
         effect: proposed.kind(),
         decision: ruling.decision(),

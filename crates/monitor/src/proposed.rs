@@ -8,6 +8,7 @@ use policy::{Confirmed, Facts, Named, Sinks, Targets};
 
 use crate::admission::Admission;
 use crate::command::{self, Command};
+use crate::conversation::Spoken;
 use crate::named;
 use crate::provenance::Traced;
 use crate::record::{JudgedBy, JudgedSinks};
@@ -48,6 +49,8 @@ pub struct Proposed {
     /// Who had approved it, although it is stopped.
     overruled: Option<UserId>,
     newest: Option<Digest>,
+    /// What was seen in it, if it is a message.
+    spoken: Option<Spoken>,
 }
 
 impl Proposed {
@@ -79,6 +82,7 @@ impl Proposed {
             person: Person::default(),
             overruled: None,
             newest: session.newest(),
+            spoken: None,
             observation,
             understood,
             args,
@@ -101,7 +105,7 @@ impl Proposed {
             taint_permille_max: self.profile.taint_permille_max(),
             over_budget: self.over_budget.is_some(),
             asked_for: self.traced.asked_for,
-            risk: self.risk.level() as u8,
+            risk: self.risk_level(),
             sinks: self.sinks(),
             targets: self.targets,
             named: &self.named,
@@ -126,7 +130,7 @@ impl Proposed {
             profile: self.profile.as_str(),
             programs: &self.named.programs,
             recipients: &self.named.recipients,
-            risk: self.risk.level() as u8,
+            risk: self.risk_level(),
             sinks: JudgedSinks {
                 foreign_secret: sinks.foreign_secret,
                 untrusted_content: sinks.untrusted_content,
@@ -214,6 +218,23 @@ impl Proposed {
     /// By which files the session was admitted.
     pub(crate) fn admission(&self) -> &Admission {
         &self.admission
+    }
+
+    /// Notes what was seen in it: of a message its own facts are judged, not those of the session.
+    pub(crate) fn speak(&mut self, spoken: Spoken) {
+        self.principal = spoken.principal.unwrap_or(self.principal);
+        self.taint = spoken.taint.unwrap_or(self.taint);
+        self.targets = self.targets.union(spoken.targets);
+        self.spoken = Some(spoken);
+    }
+
+    /// What was seen in it, if it is a message.
+    pub(crate) fn spoken(&self) -> Option<&Spoken> {
+        self.spoken.as_ref()
+    }
+
+    fn risk_level(&self) -> u8 {
+        self.spoken.as_ref().map_or(self.risk.level() as u8, |it| it.risk)
     }
 
     /// Notes what more it touches.

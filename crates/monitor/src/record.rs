@@ -1,7 +1,8 @@
 //! The records of a call, with everything that was judged and nothing that is too long.
 
+mod form;
+
 use std::borrow::Cow;
-use std::collections::BTreeSet;
 
 use aegx::{Digest, Principal, RecordType};
 use evidence::{Content, NewRecord, RecordError};
@@ -9,7 +10,7 @@ use model::ipc::{Action, ActionName};
 use model::{
     Caller, Effect, EffectKind, Kind, Objection, Profile, Recorded, Source, Taint, TaintTag, UserId,
 };
-use serde::Serialize;
+use scan::sanitize::Facts;
 use serde_json::{Map, Value, json};
 
 use crate::output::{Output, Status};
@@ -17,7 +18,11 @@ use crate::preview::{ARGS_PREVIEW_CHARS_MAX, PREVIEW_CHARS_MAX, preview, preview
 use crate::proposed::Proposed;
 use crate::refusal::Refusal;
 use crate::ruling::Ruling;
+use crate::sanitizing::Shown;
 use crate::verdict::Verdict;
+
+use form::{Decided, Ended, FoundIn, Objected, TracedSink};
+pub(crate) use form::{JudgedBy, JudgedSinks};
 
 /// How many objections a record lists.
 const OBJECTIONS_MAX: usize = 20;
@@ -34,19 +39,61 @@ pub(crate) fn session_start(who: &Caller, profile: Profile, resumed: bool) -> Ne
 }
 
 /// Something was said to the agent.
-pub(crate) fn heard(who: &Caller, label: &TaintTag, text: &str, flagged: bool) -> NewRecord {
-    let content = json!({
+pub(crate) fn heard(
+    who: &Caller,
+    label: &TaintTag,
+    text: &str,
+    judged: Option<&Judged>,
+) -> NewRecord {
+    let mut content = json!({
         "bytes": text.len(),
-        "flagged": flagged,
+        "flagged": label.taint.contains(Taint::INJECTION_SUSPECT),
         "origin": preview(&label.origin, PREVIEW_CHARS_MAX),
         "preview": preview(text, PREVIEW_CHARS_MAX),
         "sha256": Digest::of(text.as_bytes()).to_hex().as_str(),
         "source": label.source.as_str(),
     });
+    if let (Some(Judged(judged)), Value::Object(fields)) = (judged, &mut content) {
+        fields.extend(judged.clone());
+    }
     let principal = principal_of(label.source);
     let taint = label.taint;
     NewRecord { taint, ..of(who, RecordType::SessionMessage, "heard", principal, content) }
 }
+
+/// What was decided of a message, for its record.
+pub(crate) struct Judged(Map<String, Value>);
+
+impl Judged {
+    /// The decision and the facts that it rests on.
+    ///
+    /// # Errors
+    /// If they cannot be written down.
+    pub(crate) fn new(proposed: &Proposed, ruling: &Ruling) -> Result<Self, RecordError> {
+        let written = |it| RecordError::from(it);
+        let facts = serde_json::to_value(proposed.judged_by()).map_err(written)?;
+        let against = serde_json::to_value(objections(ruling.objections())).map_err(written)?;
+        let seen = proposed.spoken().map(|it| &it.findings);
+        let mut judged = Map::from_iter([
+            ("action_sha256".to_owned(), json!(proposed.digest().to_hex().as_str())),
+            ("decision".to_owned(), json!(ruling.decision().as_str())),
+            ("effect".to_owned(), json!(proposed.kind().as_str())),
+            ("facts".to_owned(), facts),
+            ("findings".to_owned(), json!(seen)),
+            ("objections".to_owned(), against),
+            ("rule".to_owned(), json!(ruling.rule())),
+            ("surface".to_owned(), json!(CONVERSATION)),
+            ("tool".to_owned(), json!(proposed.understood().tool())),
+        ]);
+        if let Some(approval) = proposed.person().to_json() {
+            judged.insert("approval".to_owned(), approval);
+        }
+        Ok(Self(judged))
+    }
+}
+
+/// The surface of what is said, in records.
+const CONVERSATION: &str = "ConversationIO";
 
 /// The arguments, without what a header field says: it may be a key, and the digest of the call is enough to
 /// know it again.
@@ -81,6 +128,7 @@ fn shown_args(proposed: &Proposed) -> Cow<'_, str> {
 pub(crate) fn decision(proposed: &Proposed, ruling: &Ruling) -> Result<NewRecord, RecordError> {
     let kind = proposed.kind();
     let sinks = proposed.traced().sinks.iter().take(SINKS_MAX);
+    let spoken = proposed.spoken();
     let content = Content::text(&Decided {
         action_sha256: proposed.digest().to_hex().as_str(),
         approval: proposed.person().to_json(),
@@ -88,13 +136,16 @@ pub(crate) fn decision(proposed: &Proposed, ruling: &Ruling) -> Result<NewRecord
         decision: ruling.decision().as_str(),
         effect: kind.as_str(),
         facts: proposed.judged_by(),
+        findings: spoken.map_or(&[], |it| &it.findings),
         lifted: proposed.person().lifted().iter().take(OBJECTIONS_MAX).map(|it| &**it).collect(),
         objections: objections(ruling.objections()),
         overruled: proposed.overruled().map(UserId::as_str),
+        prompt_sha256: spoken.and_then(|it| it.prompt.as_deref()),
         rule: ruling.rule(),
         sinks: sinks
             .map(|it| TracedSink { atom: &it.atom, label: it.label.word(), param: &it.param })
             .collect(),
+        surface: spoken.map(|_| CONVERSATION),
         tool: proposed.understood().tool(),
     })?;
     Ok(NewRecord {
@@ -123,7 +174,16 @@ pub(crate) fn incident(proposed: &Proposed, verdict: &Verdict) -> Option<NewReco
     })
 }
 
-/// How a call that happened ended.
+/// What became of an output.
+pub(crate) struct Outcome<'a> {
+    /// The hash of what came back, before anything was taken out.
+    pub(crate) came: Digest,
+    pub(crate) shown: &'a Shown,
+    pub(crate) withheld: &'a [Objection],
+    pub(crate) tag: Option<&'a TaintTag>,
+}
+
+/// How a call that happened ended. `output` is what the agent is shown.
 ///
 /// # Errors
 /// If it cannot be written down.
@@ -131,14 +191,18 @@ pub(crate) fn outcome(
     who: &Caller,
     kind: EffectKind,
     output: &Output,
-    tag: Option<&TaintTag>,
-    withheld: &[Objection],
+    ended: &Outcome<'_>,
 ) -> Result<NewRecord, RecordError> {
+    let Outcome { came, shown, withheld, tag } = ended;
+    let treated = shown.body.is_some() || shown.withheld.is_some();
     let content = Content::text(&Ended {
         bytes: output.body.len(),
+        found: shown.facts.as_ref().map(|it| found(it, shown.level.as_str())),
         origin: tag.map(|it| it.origin.as_str()),
-        preview: shown_output(kind, output),
-        sha256: Digest::of(output.body.as_bytes()).to_hex().as_str(),
+        preview: shown_output(kind, output, shown),
+        sha256: came.to_hex().as_str(),
+        shown_sha256: treated
+            .then(|| Digest::of(output.body.as_bytes()).to_hex().as_str().to_owned()),
         status: output.status.as_str(),
         withheld: objections(withheld),
     })?;
@@ -151,100 +215,30 @@ pub(crate) fn outcome(
     })
 }
 
+fn found(facts: &Facts, trust: &'static str) -> FoundIn {
+    FoundIn {
+        cut: facts.truncated,
+        hidden: facts.hidden,
+        orders: facts.orders.clone(),
+        personal: facts.personal.clone(),
+        secrets: facts.secrets.clone(),
+        trust,
+        verdict: facts.verdict,
+    }
+}
+
 /// The beginning of what came back. What a command printed is nobody's to keep: it may be anything that was in its
 /// reach.
-fn shown_output(kind: EffectKind, output: &Output) -> Cow<'_, str> {
+fn shown_output<'a>(kind: EffectKind, output: &'a Output, shown: &Shown) -> Cow<'a, str> {
+    // A secret that nobody keeps here is not kept in a record either.
+    let has_secret = shown.facts.as_ref().is_some_and(|it| !it.secrets.is_empty());
+    if has_secret && !(shown.without_secrets && shown.body.is_some()) {
+        return Cow::Borrowed("");
+    }
     if kind == EffectKind::ShellExec && output.status != Status::NotBegun {
         return Cow::Borrowed("");
     }
     preview(&output.body, PREVIEW_CHARS_MAX)
-}
-
-/// The content of a decision. Here and below, fields stand in the order of their names: so they are
-/// stored, and nothing need be sorted.
-#[derive(Serialize)]
-struct Decided<'a> {
-    action_sha256: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    approval: Option<Value>,
-    args: Cow<'a, str>,
-    decision: &'a str,
-    effect: &'a str,
-    facts: JudgedBy<'a>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    lifted: Vec<&'a str>,
-    objections: Vec<Objected<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    overruled: Option<&'a str>,
-    rule: &'a str,
-    sinks: Vec<TracedSink<'a>>,
-    tool: &'a str,
-}
-
-#[derive(Serialize)]
-struct TracedSink<'a> {
-    atom: &'a str,
-    label: String,
-    param: &'a str,
-}
-
-#[derive(Serialize)]
-struct Ended<'a> {
-    bytes: usize,
-    origin: Option<&'a str>,
-    preview: Cow<'a, str>,
-    sha256: &'a str,
-    status: &'a str,
-    withheld: Vec<Objected<'a>>,
-}
-
-#[derive(Serialize)]
-struct Objected<'a> {
-    code: &'a str,
-    decision: &'a str,
-    rule: &'a str,
-    why: Cow<'a, str>,
-}
-
-/// The facts of a call: what was judged can be judged again from them.
-#[derive(Serialize)]
-pub(crate) struct JudgedBy<'a> {
-    pub(crate) asked_for: bool,
-    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
-    pub(crate) classes: &'a BTreeSet<String>,
-    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
-    pub(crate) commands: &'a BTreeSet<String>,
-    pub(crate) confirmed: &'a str,
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub(crate) cut: bool,
-    pub(crate) door: &'a str,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(crate) hosts: Vec<String>,
-    pub(crate) over_budget: bool,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(crate) paths: Vec<String>,
-    pub(crate) principal: &'a str,
-    pub(crate) profile: &'a str,
-    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
-    pub(crate) programs: &'a BTreeSet<String>,
-    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
-    pub(crate) recipients: &'a BTreeSet<String>,
-    pub(crate) risk: u8,
-    pub(crate) sinks: JudgedSinks,
-    pub(crate) taint: Vec<&'a str>,
-    pub(crate) taint_permille: u16,
-    pub(crate) targets: Vec<&'a str>,
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub(crate) unread: bool,
-}
-
-/// What the tracing of values found.
-#[derive(Serialize)]
-pub(crate) struct JudgedSinks {
-    pub(crate) foreign_secret: bool,
-    pub(crate) untrusted_content: bool,
-    pub(crate) untrusted_destination: bool,
-    pub(crate) untrusted_target: bool,
 }
 
 /// Something that was turned away before it could be judged, with everything that is wrong with it.
@@ -284,6 +278,7 @@ fn objections(objections: &[Objection]) -> Vec<Objected<'_>> {
         .map(|it| Objected {
             code: &it.code,
             decision: it.decision.as_str(),
+            remedy: it.remedy.as_deref().map(|it| preview(it, PREVIEW_CHARS_MAX)),
             rule: &it.rule,
             why: preview(&it.for_person, PREVIEW_CHARS_MAX),
         })
@@ -313,7 +308,7 @@ pub(crate) fn of(
 }
 
 /// Who is behind content of a source.
-fn principal_of(source: Source) -> Principal {
+pub(crate) fn principal_of(source: Source) -> Principal {
     match source {
         Source::User => Principal::User,
         Source::System => Principal::Sys,

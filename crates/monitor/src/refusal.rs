@@ -60,6 +60,21 @@ impl Refusal {
         }
     }
 
+    /// What spoke against it, the strictest first.
+    #[must_use]
+    pub fn objections(&self) -> &[Objection] {
+        match self {
+            Self::Stopped(verdict) => &verdict.objections,
+            Self::Withheld(objections) => objections,
+            Self::Malformed(_)
+            | Self::Message(_)
+            | Self::UnknownTool(_)
+            | Self::NoSession(_)
+            | Self::NotRecorded(_)
+            | Self::NotKept(_) => &[],
+        }
+    }
+
     /// A stable id of what refused.
     #[must_use]
     pub fn rule(&self) -> &str {

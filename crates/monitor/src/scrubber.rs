@@ -26,6 +26,9 @@ pub trait Scrubber: Send + Sync {
 
     /// Those that are in the text.
     fn held(&self, text: &str) -> Vec<HeldSecret>;
+
+    /// How long the longest of them is, in bytes: who lets a text go in pieces holds back so much of it.
+    fn longest(&self) -> usize;
 }
 
 /// A secret whose value was found in a text.
@@ -55,6 +58,12 @@ impl Scrubs {
     pub fn clean_part<'a>(&self, text: &'a str, part: Range<usize>) -> Cow<'a, str> {
         let clean = self.0.as_ref().and_then(|it| it.scrub_part(text, part.clone()));
         clean.map_or_else(|| Cow::Borrowed(text.get(part).unwrap_or_default()), Cow::Owned)
+    }
+
+    /// How long the longest secret is, in bytes; none if nobody keeps any.
+    #[must_use]
+    pub fn longest(&self) -> usize {
+        self.0.as_ref().map_or(0, |it| it.longest())
     }
 
     /// The same for every text in a value.

@@ -3,27 +3,28 @@
 mod answers;
 mod kept;
 mod lost;
+mod prompt;
 mod stopped;
+mod traced;
 
 use std::sync::Arc;
 
 use aegx::{Digest, Principal};
-use model::{Caller, Effect, Profile, Role, SessionId, Source, Taint, TaintTag, Trust};
+use model::{Caller, Effect, Profile, SessionId, Source, Taint, TaintTag, Trust};
 
 use crate::admission::Admission;
 use crate::asked::Asked;
 use crate::change::Change;
-use crate::command;
 use crate::confirm::{Confirmation, Confirmations, Message};
-use crate::connection;
+use crate::conversation::Registered;
 use crate::found::Found;
 use crate::inspected::{Came, Inspected};
-use crate::monitor::Approver;
+use crate::monitor::{Approver, Monitor};
 use crate::output::{Status, Words};
-use crate::provenance::{Body, Catalogue, Ledger, Traced, Unseen, orders_to_assistant};
+use crate::provenance::{Body, Catalogue, Ledger, orders_to_assistant};
 use crate::refusal::Refusal;
 use crate::risk::{Opener, Outcome, Risk};
-use crate::state::Summary;
+use crate::sanitizing::Standing;
 use crate::taint::{self, Rules, SessionTaint};
 use crate::target::Reach;
 use crate::tools::Tools;
@@ -48,6 +49,9 @@ pub(crate) struct Session {
     parent: Option<SessionId>,
     /// Calls that were let through, happen elsewhere, and have not come back.
     in_flight: u64,
+    /// The system prompt that its answers are compared with, and the digest of its form.
+    prompt: Option<Registered>,
+    prompt_form: Option<Digest>,
     /// The newest record by which something came in: the parent of what the agent does next.
     newest: Option<Digest>,
     calls: u64,
@@ -82,6 +86,8 @@ impl Session {
             confirmations: Confirmations::default(),
             parent: None,
             in_flight: 0,
+            prompt: None,
+            prompt_form: None,
             newest: None,
             calls: 0,
             stopped: 0,
@@ -180,43 +186,9 @@ impl Session {
         &self.admission
     }
 
-    /// Is it to be asked where something goes that nobody named, as when a page is fetched?
-    fn has_something_to_lose(&self) -> bool {
-        let grave = Taint::SECRET_RISK.union(Taint::INJECTION_SUSPECT);
-        self.profile == Profile::Paranoid || self.flags().bits() & grave.bits() != 0
-    }
-
     /// Do commands of this session have a way to the network?
     pub(crate) fn commands_reach_out(&self) -> bool {
         self.admission.commands_reach_out()
-    }
-
-    pub(crate) fn trace(&self, asked: &Understood) -> Traced {
-        if asked.command.is_some() {
-            let mut traced = Traced::default();
-            let unseen = if self.has_something_to_lose() { Unseen::Held } else { Unseen::Passes };
-            let host = connection::host(asked, &self.reach.inner);
-            self.ledger.trace_hosts(("url", unseen), host.iter().map(String::as_str), &mut traced);
-            return traced;
-        }
-        // To follow a link is what a reader does, unless there is something to lose.
-        let is_fetch = asked.call.flow.roles.values().any(|it| *it == Role::Destination);
-        if !asked.deeds.are_known() || is_fetch && self.has_something_to_lose() {
-            let intent = self.tools.intent(&self.ledger, &asked.call);
-            let mut traced =
-                self.ledger.trace(&asked.call.call, &asked.call.flow, &asked.act, intent);
-            let hosts = command::hosts(&asked.commands);
-            self.ledger.trace_hosts(("command", Unseen::Passes), hosts, &mut traced);
-            return traced;
-        }
-        // To look at a page that a text names is no act; to bring or send something there is.
-        let mut traced = Traced::default();
-        if !asked.deeds.acts().is_empty() {
-            let hosts = command::hosts(&asked.commands);
-            self.ledger.trace_hosts(("command", Unseen::Passes), hosts, &mut traced);
-        }
-        self.ledger.trace_deeds(&asked.deeds, &mut traced);
-        traced
     }
 
     /// Takes in a text. What the user says may be an answer to what was stopped; the answer counts by
@@ -278,14 +250,13 @@ impl Session {
         change
     }
 
-    /// Takes in an output; gives the change, and the label of the output.
+    /// Takes in an output; gives the change, the label of the output, and what the session knows of it.
     pub(crate) fn absorb_output(
         &mut self,
         asked: &Understood,
         inspected: &Inspected,
         came: Came,
-    ) -> (Change, Option<TaintTag>) {
-        let label = inspected.label(asked, came);
+    ) -> (Change, Option<TaintTag>, Standing) {
         let outcome = match inspected.output.status {
             Status::Done => Outcome::Done,
             Status::Failed | Status::NotBegun => Outcome::Failed,
@@ -293,6 +264,9 @@ impl Session {
         let seen = asked.observation().with_outcome(outcome);
         let before = self.risk.snapshot().clone();
         self.risk.observe(&seen.with_flag(inspected.flag()));
+        let mut standing =
+            Standing { is_confirmed: self.risk.injection_confirmed(), is_asked_for: false };
+        let label = inspected.label(asked, came, Monitor::gives_orders(inspected, standing));
         let mut change = self.counted();
         change.came_back = came.was_marked;
         if let Some(label) = &label {
@@ -317,6 +291,7 @@ impl Session {
             Words::Read => Trust::Trusted,
             Words::Ours => Trust::Own,
         };
+        let handed_on = self.ledger.tasks_handed_on();
         change.provenance = Some(self.ledger.returned(
             &asked.call.call,
             output,
@@ -325,8 +300,9 @@ impl Session {
             &|text| inspected.orders_in(text),
             &inspected.output.fields_from,
         ));
+        standing.is_asked_for = self.ledger.tasks_handed_on() > handed_on;
         self.take_all_but_provenance(&change);
-        (change, label)
+        (change, label, standing)
     }
 
     /// Replays a change that was kept.
@@ -361,6 +337,7 @@ impl Session {
         if let Some(parent) = change.parent.as_deref().and_then(|it| SessionId::parse(it).ok()) {
             self.parent = Some(parent);
         }
+        self.take_prompt(change);
         self.calls = self.calls.max(change.calls);
         self.stopped = self.stopped.max(change.stopped);
         if let Some(record) =
@@ -382,16 +359,5 @@ impl Session {
     /// Something came in by this record.
     pub(crate) fn came_in_by(&mut self, record: Digest) {
         self.newest = Some(record);
-    }
-
-    pub(crate) fn summary(&self) -> Summary {
-        Summary {
-            taint: self.flags(),
-            tainted_tokens: self.taint.budget().tainted_tokens(),
-            clean_tokens: self.taint.budget().clean_tokens(),
-            origin: self.taint.tag().map(|it| it.origin).unwrap_or_default(),
-            calls: self.calls,
-            stopped: self.stopped,
-        }
     }
 }

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use model::{Caller, SessionId, UserId};
 
+use crate::monitor::Monitor;
 use crate::refusal::Refusal;
 use crate::session::Session;
 
@@ -96,6 +97,18 @@ impl Sessions {
 
     pub(crate) fn remove(&self, id: &SessionId) {
         self.open.write().unwrap_or_else(PoisonError::into_inner).remove(id);
+    }
+}
+
+impl Monitor {
+    /// Whose session it is that is open here under this id.
+    ///
+    /// # Errors
+    /// If none is.
+    pub fn caller_of(&self, session: &SessionId) -> Result<Caller, Refusal> {
+        let found = self.sessions().find(session);
+        let found = found.ok_or_else(|| Refusal::NoSession(session.clone()))?;
+        Ok(found.lock()?.who().clone())
     }
 }
 

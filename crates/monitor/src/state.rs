@@ -1,7 +1,7 @@
 //! What a session must not forget when the process dies, and the one trait that keeps it.
 
 use aegx::Digest;
-use model::{Caller, Profile, SessionId, Taint, TaintTag};
+use model::{AgentId, Caller, Profile, SessionId, Taint, TaintTag, UserId};
 
 use crate::approvals::Approvals;
 use crate::change::Change;
@@ -11,7 +11,7 @@ use crate::session::Session;
 ///
 /// The changes of a session are opaque here: only the monitor reads them. Replaying them in order
 /// gives the session back, at least as tainted as it was.
-pub trait State: Labels + Approvals {
+pub trait State: Labels + Approvals + Talked {
     /// Creates the session, or finds it again.
     ///
     /// # Errors
@@ -62,6 +62,33 @@ pub trait Labels: Send + Sync {
     /// # Errors
     /// If it may not be durable.
     fn remember_label(&self, digests: &[Digest], tag: &TaintTag) -> Result<(), StateError>;
+}
+
+/// Keeps what is remembered of conversations and of prompts, in forms that quote neither.
+pub trait Talked: Send + Sync {
+    /// What was kept of the conversation of a user with an agent.
+    ///
+    /// # Errors
+    /// If the store does not work.
+    fn talk(&self, user: &UserId, agent: &AgentId) -> Result<Option<Vec<u8>>, StateError>;
+
+    /// Keeps it, in the place of what was there.
+    ///
+    /// # Errors
+    /// If it may not be durable.
+    fn keep_talk(&self, user: &UserId, agent: &AgentId, talk: &[u8]) -> Result<(), StateError>;
+
+    /// The form of a prompt, by its digest.
+    ///
+    /// # Errors
+    /// If the store does not work.
+    fn prompt(&self, form: &Digest) -> Result<Option<Vec<u8>>, StateError>;
+
+    /// Keeps the form of a prompt. The ones that were registered longest ago make room.
+    ///
+    /// # Errors
+    /// If it may not be durable.
+    fn keep_prompt(&self, form: &Digest, kept: &[u8]) -> Result<(), StateError>;
 }
 
 /// A session that was created or found.

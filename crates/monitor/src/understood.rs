@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use aegx::{Digest, SortedObject};
-use model::{Caller, Effect, EffectKind, Shows, ToolCall, Trust};
+use model::{Caller, Effect, EffectKind, Reach, Shows, ToolCall, Trust};
 
 use crate::command::Command;
 use crate::deed::Deeds;
@@ -34,6 +34,14 @@ impl Understood {
         self.call.call.tool().as_str()
     }
 
+    /// Does it have a lasting or outward effect? Work where the agent works is none.
+    pub(crate) fn acts(&self) -> bool {
+        match self.deeds.are_known() {
+            true => !self.deeds.acts().is_empty(),
+            false => self.call.flow.reach != Reach::Read,
+        }
+    }
+
     /// How the risk detectors see it: a connection of a command is nobody else's tool, but a page that is fetched.
     pub(crate) fn observation(&self) -> Observation {
         let mut seen = Observation::proposed(&self.effect);
@@ -50,7 +58,7 @@ impl Understood {
             (Effect::Action(_), Trust::Trusted | Trust::Own) => {
                 Cow::Owned(self.act.clone().showing(Shows::Rows))
             }
-            (Effect::Action(_), Trust::Untrusted) | (Effect::Tool(_), _) => {
+            (Effect::Action(_), Trust::Untrusted) | (Effect::Tool(_) | Effect::Message(_), _) => {
                 Cow::Borrowed(&self.act)
             }
         }

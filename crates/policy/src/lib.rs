@@ -26,6 +26,7 @@ mod policy;
 mod request;
 mod rule;
 mod schema;
+mod skill;
 mod verdict;
 
 pub use error::{LoadError, LoadErrors};
@@ -40,4 +41,5 @@ pub use pack::{PACK_BYTES_MAX, PackText, RULES_MAX};
 pub use policy::{DEFAULT_DENY, Policy};
 pub use rule::{RULE_ID_BYTES_MAX, Rule};
 pub use schema::schema_text;
+pub use skill::{SkillVerdict, skill_verdict};
 pub use verdict::{Grant, Verdict};

@@ -109,6 +109,13 @@ pub fn inside(text: &str) -> Option<&str> {
         .strip_suffix("</")
 }
 
+/// What was put between the marks of a text that is exactly such a pair. Believe it as little as [`inside`].
+#[must_use]
+pub fn unwrapped(text: &str) -> Option<&str> {
+    let (_, rest) = inside(text)?.split_once("\">\n")?;
+    Some(rest.strip_suffix('\n').unwrap_or(rest))
+}
+
 /// Where opening and closing marks with a number stand in `text`, also as a string of JSON writes them. Whose they are
 /// nobody knows here.
 #[must_use]

@@ -3,13 +3,16 @@
 mod allow;
 pub mod boundary;
 pub mod conversation;
+pub mod exfiltration;
 mod fold;
 pub mod leak;
 pub mod net;
 pub mod page;
 mod phrases;
 pub mod pii;
+pub mod sanitize;
 pub mod secret;
+mod shown;
 pub mod text;
 pub mod tool;
 

@@ -3,12 +3,14 @@
 mod boundary;
 mod conversation;
 mod decides_nothing;
+mod exfiltration;
 mod leak;
 mod net;
 mod net_edges;
 mod net_inner;
 mod page;
 mod pii;
+mod sanitize;
 mod secret;
 mod text;
 mod text_same;

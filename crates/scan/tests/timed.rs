@@ -17,3 +17,25 @@ pub(crate) fn timed<T>(what: &str, work: impl FnOnce() -> T) -> T {
     assert!(took < TAKES_MAX, "`{what}` took {took:?}");
     done
 }
+
+/// How many times longer the second text is.
+const GROWTH: usize = 8;
+/// What is too short to be compared.
+const SHORT: Duration = Duration::from_millis(500);
+
+/// Does the work with `bytes` of `piece` and with an eighth of that, and fails if the whole took more than thrice its share.
+/// Quadratic work takes eight times its share.
+#[track_caller]
+pub(crate) fn grows_linearly<T>(piece: &str, bytes: usize, work: impl Fn(&str) -> T) {
+    // Whatever is made at the first use is made now.
+    drop(work(piece));
+    let time = |bytes: usize| {
+        let text = piece.repeat(bytes / piece.len());
+        let begun = Stopwatch::start();
+        drop(work(&text));
+        begun.elapsed()
+    };
+    let (small, large) = (time(bytes / GROWTH), time(bytes));
+    let most = SHORT + small * (GROWTH * 3) as u32;
+    assert!(large < most, "`{piece}`: {small:?}, then {large:?}");
+}

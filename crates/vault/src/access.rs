@@ -115,6 +115,12 @@ impl AccessToken {
 }
 
 impl Bearer {
+    /// The agents that may be used with the token, if it has a list.
+    #[must_use]
+    pub fn agents(&self) -> Option<&[String]> {
+        self.agents.as_deref()
+    }
+
     /// May this agent be used with the token?
     #[must_use]
     pub fn may_use(&self, agent: &AgentId) -> bool {

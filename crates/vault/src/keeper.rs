@@ -1,8 +1,9 @@
 //! Gives secrets to executors: to who holds a permit, within the agent's grants, for the hosts that a secret is
 //! for, with a record of each time.
 
+mod scrubber;
+
 use std::fs;
-use std::ops::Range;
 use std::os::unix::fs::MetadataExt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -10,9 +11,9 @@ use std::time::{Duration, Instant};
 use aegx::RecordType;
 use evidence::{Clock, Journal, NewRecord};
 use model::{Caller, Kind};
-use monitor::{HeldSecret, Permit, Rule, Scrubber, Tried};
+use monitor::{Permit, Rule, Scrubber as _, Tried};
 use policy::access::Domain;
-use scan::net::{Domains, Target};
+use scan::net::Target;
 use serde_json::{Value, json};
 
 use crate::contents::Contents;
@@ -53,13 +54,6 @@ type Seen = (u64, i64, i64, u64);
 
 /// How often a vault that does not open is tried again. A passphrase takes a second each time.
 const TRY_AGAIN: Duration = Duration::from_secs(2);
-/// What stands in the place of an output while nobody knows what to take out of it.
-const WITHHELD: &str =
-    "[withheld: the vault was changed and does not open; the operator should look]";
-/// The same where somebody tries values.
-const GUESSED: &str =
-    "[withheld: there are too many values that are almost a secret; the operator should look]";
-
 /// What a secret is wanted for.
 pub struct Want<'a> {
     /// Which.
@@ -318,33 +312,6 @@ impl Keeper {
         }
         let kind = if incident { "incident" } else { "credential" };
         beside(permit.who(), permit.record(), kind, content)
-    }
-}
-
-impl Scrubber for Keeper {
-    fn scrub_part(&self, text: &str, part: Range<usize>) -> Option<String> {
-        // INVARIANT (SecretsDoNotPrint): where nobody knows what must not get out, nothing does.
-        if !self.knows_all() {
-            return Some(WITHHELD.to_owned());
-        }
-        let looked = self.scrub.look(text);
-        if self.is_guessed(&looked) {
-            return Some(GUESSED.to_owned());
-        }
-        looked.without(text, part)
-    }
-
-    fn held(&self, text: &str) -> Vec<HeldSecret> {
-        if !self.knows_all() {
-            let name = "a vault that does not open".to_owned();
-            return vec![HeldSecret { name, hosts: Domains::default() }];
-        }
-        let looked = self.scrub.look(text);
-        if self.is_guessed(&looked) {
-            let name = "values that are almost a secret".to_owned();
-            return vec![HeldSecret { name, hosts: Domains::default() }];
-        }
-        looked.held()
     }
 }
 

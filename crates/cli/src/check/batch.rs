@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use aegx::Sorted;
 use scan::Allowed;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::lines::{Line, Lines};
 use super::timing::Timing;
@@ -85,6 +85,18 @@ pub(crate) fn from_stdin(
     }
     finish(options, &timing);
     Ok(Exit::Done)
+}
+
+/// The answer of a reader that finds values: what passes has none. `redacted` is the text without them.
+pub(crate) fn told_of_values(rules: &[&str], findings: &[Value], redacted: &str) -> Answer {
+    let word = if rules.is_empty() { "allow" } else { "deny" };
+    let fields = vec![
+        ("decision", json!(word)),
+        ("findings", json!(findings)),
+        ("redacted", json!(redacted)),
+    ];
+    let text = format!("{word:8}  {}", rules.join(" "));
+    Answer { passed: rules.is_empty(), fields, text: text.trim_end().to_owned() }
 }
 
 /// Returns the text of a request that has one.

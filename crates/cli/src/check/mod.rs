@@ -10,6 +10,7 @@ mod path;
 mod pii;
 mod secret;
 mod shell;
+mod skill;
 mod text;
 pub(crate) mod timing;
 mod tool;
@@ -18,6 +19,8 @@ mod url;
 use clap::Subcommand;
 
 pub(crate) use lines::{Line, Lines};
+pub(crate) use skill::table::lines as skill_lines;
+pub(crate) use skill::verified as skill_verified;
 
 use crate::failure::{Exit, Failure};
 
@@ -43,6 +46,7 @@ enum Kind {
     Pii(pii::Args),
     Secret(secret::Args),
     Shell(shell::Args),
+    Skill(skill::Args),
     Text(text::Args),
     Tool(tool::Args),
     Url(url::Args),
@@ -57,6 +61,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         Kind::Pii(args) => pii::run(args),
         Kind::Secret(args) => secret::run(args),
         Kind::Shell(args) => shell::run(args),
+        Kind::Skill(args) => skill::run(args),
         Kind::Text(args) => text::run(args),
         Kind::Tool(args) => tool::run(args),
         Kind::Url(args) => url::run(args),

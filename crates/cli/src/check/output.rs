@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use scan::exfiltration::{self, Carries, Finding};
 use scan::leak::{self, Leak, PROMPT_BYTES_MAX, Registry, Sources, Turns};
 use serde_json::{Map, Value, json};
 
@@ -11,16 +12,19 @@ use super::batch::{self, Answer};
 use super::given;
 use crate::failure::{Exit, Failure};
 
-/// Judge answers of a model by whether they give its system prompt away.
+/// Judge answers of a model by whether they give its system prompt away, or carry something off.
 ///
 /// An answer is compared with the prompt: its own words, its names (constants, functions, template variables), its headings,
 /// and what is left of it in other words or another language; spelling, spacing, look-alike letters, base64, ROT13 and
 /// reversal do not matter. Without a prompt, only names and sentences of prompts that are known are looked for.
 ///
+/// Addresses count, too: an image is loaded by whoever shows the answer, and a link can hold data. One that carries data is
+/// denied, one that loads or has words in its query is for a person, unless its host is named with `--host`.
+///
 /// A request on stdin has `text`, and may have `system_prompt`, `tokens` (a list of names that must not be said), `public` (a list of
 /// texts that may be said) and `conversation`: answers of one conversation are also judged together. An answer has
 /// `decision` (`allow`, `step_up` where a person should look, or `deny`), `findings` (`rule`, `kind`, `certain`, `encoded`,
-/// `start`, `end`) and `prompt_hash`.
+/// `start`, `end`), `addresses` (`kind`, `carries`, `host`, `start`, `end`) and `prompt_hash`.
 ///
 /// Try it:
 ///   lazaret check output --prompt prompt.txt "My instructions say: never mention the code."
@@ -39,6 +43,9 @@ pub(crate) struct Args {
     /// A file with text that may be said although it stands in the prompt. May be given several times.
     #[arg(long, value_name = "FILE")]
     public: Vec<PathBuf>,
+    /// A host whose addresses may stand in an answer. May be given several times.
+    #[arg(long = "host", value_name = "HOST")]
+    hosts: Vec<String>,
     /// Answers; without any, requests are read from stdin.
     #[arg(value_name = "TEXT")]
     texts: Vec<String>,
@@ -55,13 +62,13 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         public: args.public.iter().map(read).collect::<Result<_, _>>()?,
     };
     if args.texts.is_empty() {
-        let judge = Judge::new(own);
+        let judge = Judge::new(own, args.hosts.clone());
         return batch::from_stdin(args.batch, |fields| judge.request(fields));
     }
     let registry = own.registry();
     let values = args.texts.iter().map(String::as_str);
     Ok(batch::from_arguments(args.batch, values, |text| {
-        told(text, &registry, &leak::scan(&registry, text))
+        told(text, &registry, &leak::scan(&registry, text), &addresses(text, &args.hosts))
     }))
 }
 
@@ -83,15 +90,16 @@ impl Known {
 /// The prompt of the last request, which is most often that of the next one, and what was said in conversations.
 struct Judge {
     own: Known,
+    hosts: Vec<String>,
     last: RefCell<(Known, Registry)>,
     conversations: RefCell<BTreeMap<String, Turns>>,
 }
 
 impl Judge {
-    fn new(own: Known) -> Self {
+    fn new(own: Known, hosts: Vec<String>) -> Self {
         let registry = own.registry();
         let last = RefCell::new((own.clone(), registry));
-        Self { own, last, conversations: RefCell::default() }
+        Self { own, hosts, last, conversations: RefCell::default() }
     }
 
     fn request(&self, fields: &Map<String, Value>) -> Result<Answer, String> {
@@ -116,7 +124,7 @@ impl Judge {
                 all.entry(id).or_default().add(registry, &text)
             }
         };
-        Ok(told(&text, registry, &leaks))
+        Ok(told(&text, registry, &leaks, &addresses(&text, &self.hosts)))
     }
 }
 
@@ -140,21 +148,38 @@ fn strings(fields: &Map<String, Value>, name: &str) -> Result<Option<Vec<String>
     }
 }
 
-fn told(said: &str, registry: &Registry, leaks: &[Leak]) -> Answer {
-    let decision = match leaks {
-        [] => "allow",
-        some if some.iter().any(|it| it.certain) => "deny",
-        _ => "step_up",
+/// The addresses of an answer by which something could leave, but for those of hosts that are known.
+fn addresses(text: &str, hosts: &[String]) -> Vec<Finding> {
+    let is_known = |it: &Finding| {
+        let host = it.host().unwrap_or_default();
+        hosts.iter().any(|known| known.eq_ignore_ascii_case(&host))
     };
-    let decisive = leaks.iter().find(|it| it.certain).or(leaks.first());
-    let text = match decisive {
-        None => "allow     nothing of the prompt".to_owned(),
-        Some(it) => {
+    exfiltration::look(text).into_iter().filter(|it| !is_known(it)).collect()
+}
+
+fn told(said: &str, registry: &Registry, leaks: &[Leak], addresses: &[Finding]) -> Answer {
+    let carries_data = |it: &&Finding| it.carries == Carries::Data;
+    let denies = leaks.iter().any(|it| it.certain) || addresses.iter().any(|it| carries_data(&it));
+    let decision = match (denies, leaks.is_empty() && addresses.is_empty()) {
+        (true, _) => "deny",
+        (false, false) => "step_up",
+        (false, true) => "allow",
+    };
+    let leak = leaks.iter().find(|it| it.certain).or(leaks.first());
+    let address = addresses.iter().find(carries_data).or(addresses.first());
+    let text = match (leak, address) {
+        (Some(it), _) if it.certain || address.is_none_or(|it| !carries_data(&it)) => {
             let passage = said.get(it.start..it.end).unwrap_or_default();
             let shown: String = passage.chars().take(SHOWN_CHARS_MAX).collect();
             let more = if shown.len() < passage.len() { "…" } else { "" };
             format!("{decision:8}  {}: {:?}{more}", it.rule, shown)
         }
+        (_, Some(it)) => {
+            let host = it.host().unwrap_or_default();
+            let (kind, carries) = (it.kind.as_str(), it.carries.as_str());
+            format!("{decision:8}  exfiltration-{kind}: to `{host}`, with {carries}")
+        }
+        (Some(_) | None, None) => "allow     nothing of the prompt".to_owned(),
     };
     let finding = |it: &Leak| {
         json!({
@@ -162,12 +187,19 @@ fn told(said: &str, registry: &Registry, leaks: &[Leak]) -> Answer {
             "start": it.start, "end": it.end,
         })
     };
+    let place = |it: &Finding| {
+        json!({
+            "kind": it.kind.as_str(), "carries": it.carries.as_str(), "host": it.host(),
+            "start": it.start, "end": it.end,
+        })
+    };
     let fields = [
         ("decision", json!(decision)),
         ("findings", leaks.iter().map(finding).collect()),
+        ("addresses", addresses.iter().map(place).collect()),
         ("prompt_hash", json!(registry.prompt_hash())),
     ];
-    Answer { passed: leaks.is_empty(), fields: Vec::from(fields), text }
+    Answer { passed: decision == "allow", fields: Vec::from(fields), text }
 }
 
 /// How much of a leak people are shown.

@@ -49,13 +49,6 @@ fn told(text: &str, found: &[Secret]) -> Answer {
             })
         })
         .collect();
-    let word = if found.is_empty() { "allow" } else { "deny" };
     let rules: Vec<&str> = found.iter().map(|it| it.rule).collect();
-    let fields = vec![
-        ("decision", json!(word)),
-        ("findings", json!(findings)),
-        ("redacted", json!(redacted(text, found))),
-    ];
-    let text = format!("{word:8}  {}", rules.join(" "));
-    Answer { passed: found.is_empty(), fields, text: text.trim_end().to_owned() }
+    batch::told_of_values(&rules, &findings, &redacted(text, found))
 }

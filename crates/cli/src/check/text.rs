@@ -10,7 +10,7 @@ use crate::failure::{Exit, Failure};
 ///
 /// For what tools, pages and mails say. A request on stdin has `text`, and may have `author`: `outsider`, or `principal`
 /// for what the user or the operator wrote, which is scanned and never hostile. An answer has `verdict` (`clean`,
-/// `suspicious` or `injection`), `score` from 0 to 1, and `findings`, each with `rule`, `category`, `severity`, `coding`, `start`, `end`
+/// `suspicious` or `injection`), `score` from 0 to 1, `canary` (a mark is to be said word for word, whoever asks), and `findings`, each with `rule`, `category`, `severity`, `coding`, `start`, `end`
 /// and `weight`.
 ///
 /// Try it:
@@ -31,7 +31,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         return batch::from_stdin(args.batch, request);
     }
     let values = args.texts.iter().map(String::as_str);
-    Ok(batch::from_arguments(args.batch, values, |text| told(&read(text, Author::Outsider))))
+    Ok(batch::from_arguments(args.batch, values, |text| told(text, &read(text, Author::Outsider))))
 }
 
 fn request(fields: &Map<String, Value>) -> Result<Answer, String> {
@@ -41,10 +41,11 @@ fn request(fields: &Map<String, Value>) -> Result<Answer, String> {
         Some(Value::Null) | None => Author::Outsider,
         Some(_) => return Err("`author` must be `principal` or `outsider`".to_owned()),
     };
-    Ok(told(&read(batch::text(fields)?, author)))
+    let text = batch::text(fields)?;
+    Ok(told(text, &read(text, author)))
 }
 
-fn told(reading: &Reading) -> Answer {
+fn told(text: &str, reading: &Reading) -> Answer {
     let verdict = reading.verdict();
     let findings: Vec<Value> = reading
         .findings
@@ -58,10 +59,12 @@ fn told(reading: &Reading) -> Answer {
         .collect();
     let mut rules: Vec<&str> = reading.findings.iter().map(|it| it.rule).collect();
     rules.dedup();
+    let canary = reading.forces_canary(text);
     let text = format!("{:10}  {:.2}  {}", verdict.as_str(), reading.score, rules.join(" "));
     let fields = vec![
         ("verdict", json!(verdict.as_str())),
         ("score", json!(reading.score)),
+        ("canary", json!(canary)),
         ("findings", json!(findings)),
     ];
     Answer { passed: verdict == Verdict::Clean, fields, text: text.trim_end().to_owned() }

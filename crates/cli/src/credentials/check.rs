@@ -52,6 +52,13 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     Ok(if clean { Exit::Done } else { Exit::Refused })
 }
 
+/// What is wrong with the grants of one agent.
+pub(crate) fn problems(home: &Path, agent: &AgentId) -> Result<Vec<String>, Failure> {
+    let settings = host::settings(home).map_err(Failure::usage)?;
+    let contents = kept(home);
+    one(home, agent, settings.as_ref(), contents.as_ref().ok()).map(|it| it.problems)
+}
+
 /// What was found out about an agent.
 struct Found {
     mode: KeyMode,

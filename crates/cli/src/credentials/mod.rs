@@ -1,6 +1,6 @@
 //! `lazaret credentials …`: which agent gets which keys.
 
-mod check;
+pub(crate) mod check;
 mod migrate;
 
 use std::path::Path;

@@ -3,6 +3,8 @@
 mod run;
 mod settings;
 
+pub(crate) use run::open;
+
 use std::ffi::OsStr;
 use std::path::Path;
 use std::thread;

@@ -84,7 +84,7 @@ fn serve(home: &Path, idle: Duration, signals: &Stop) -> Result<(), Failure> {
 }
 
 /// The gate, once whoever has the journal for a moment has let it go.
-fn open(home: &Path) -> Result<Gate, Failure> {
+pub(crate) fn open(home: &Path) -> Result<Gate, Failure> {
     let end = Instant::now() + JOURNAL_WAIT;
     loop {
         let policy = setup::policy_of(home, None)?;

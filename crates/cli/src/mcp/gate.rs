@@ -1,35 +1,25 @@
 //! The daemon as the gate of a gateway: each question is one frame, and one answer.
 
-use std::collections::BTreeMap;
 use std::io;
 use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
 
-use ::mcp::{Answered, Begun, Call, Delivery, Gate, GateError, Listed, Ticket};
-use host::doors::client::Connection;
+use ::mcp::{Answered, Begun, Call, Delivery, Gate, GateError, Listed, Then, Ticket};
 use host::doors::mcp::{Request, Said};
 use serde_json::Value;
 use zeroize::Zeroizing;
 
-use crate::daemon;
+use super::exchange::Exchange;
+use super::texts::texts;
 
 /// The gate of the daemon, by a connection of one's own. If the daemon goes, the next question starts it again; calls
 /// that were under way are denied.
 pub(super) struct DaemonGate {
-    home: PathBuf,
-    state: Mutex<State>,
-}
-
-struct State {
-    connection: Option<Connection>,
-    /// What servers listed last, for a daemon that was started anew.
-    listed: BTreeMap<String, Vec<Value>>,
+    exchange: Exchange,
 }
 
 impl DaemonGate {
     pub(super) fn new(home: PathBuf) -> io::Result<Self> {
-        let connection = Connection::open(&home, "mcp", &[])?;
-        Ok(Self { home, state: Mutex::new(State { connection, listed: BTreeMap::new() }) })
+        Ok(Self { exchange: Exchange::start(home)? })
     }
 
     /// Returns a secret that a configuration names: for the address that it is sent to or, without one, for the
@@ -59,45 +49,8 @@ impl DaemonGate {
     }
 
     fn ask(&self, request: &Request) -> Result<Value, GateError> {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        if state.connection.is_none() {
-            self.reconnect(&mut state)?;
-        }
-        match exchange(&mut state, request) {
-            Ok(answer) => Ok(answer),
-            // The daemon has gone. A question that has not been answered can be asked of the next one; a call that
-            // was under way is not known there.
-            Err(_) => {
-                self.reconnect(&mut state)?;
-                exchange(&mut state, request)
-            }
-        }
+        self.exchange.ask(request)
     }
-
-    fn reconnect(&self, state: &mut State) -> Result<(), GateError> {
-        let failed = |why: String| GateError(why);
-        state.connection = None;
-        daemon::start(&self.home).map_err(|error| failed(error.message().to_owned()))?;
-        state.connection =
-            Connection::open(&self.home, "mcp", &[]).map_err(|error| failed(error.to_string()))?;
-        for (server, tools) in state.listed.clone() {
-            exchange(state, &Request::Tools { server, tools })?;
-        }
-        Ok(())
-    }
-}
-
-fn exchange(state: &mut State, request: &Request) -> Result<Value, GateError> {
-    let error = |why: &dyn std::fmt::Display| GateError(why.to_string());
-    let Some(connection) = &mut state.connection else {
-        return Err(error(&"the daemon is not there"));
-    };
-    let asked = serde_json::to_vec(request).map_err(|it| error(&it))?;
-    let answer = connection.say(&asked).and_then(|()| connection.hear());
-    if answer.is_err() {
-        state.connection = None;
-    }
-    answer.map_err(|it| error(&it))
 }
 
 fn refused(answer: &Value) -> GateError {
@@ -108,25 +61,43 @@ fn text<'a>(answer: &'a Value, name: &str) -> Option<&'a str> {
     answer.get(name).and_then(Value::as_str)
 }
 
-/// Fields whose texts say nothing: names of forms, and what is no text.
-const NO_TEXT: &[&str] = &["type", "mimeType", "data", "blob", "resultType"];
-
-/// Everything in a result that a model could read, wherever it stands.
-fn texts(result: &Value) -> String {
-    let mut all = Vec::new();
-    gather(result, &mut all);
-    all.join("\n")
+fn beginning(call: &Call<'_>) -> Request {
+    Request::Begin {
+        server: call.server.to_owned(),
+        kind: call.kind.as_str().to_owned(),
+        name: call.name.to_owned(),
+        arguments: call.arguments.clone(),
+    }
 }
 
-fn gather<'a>(value: &'a Value, all: &mut Vec<&'a str>) {
-    match value {
-        Value::String(text) => all.push(text),
-        Value::Array(items) => items.iter().for_each(|it| gather(it, all)),
-        Value::Object(fields) => {
-            let said = fields.iter().filter(|(name, _)| !NO_TEXT.contains(&name.as_str()));
-            said.for_each(|(_, it)| gather(it, all));
-        }
-        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+fn finishing(ticket: &Ticket, result: &Value, failed: bool) -> Request {
+    Request::Finish { ticket: ticket.reference().to_owned(), text: texts(result), failed }
+}
+
+fn begun(answer: &Value) -> Result<Begun, GateError> {
+    if let Some(ticket) = text(answer, "allowed") {
+        return Ok(Begun::Allowed(Ticket::new(ticket)));
+    }
+    if let Some(question) = text(answer, "asked") {
+        let message = text(answer, "message").unwrap_or_default().to_owned();
+        return Ok(Begun::Asked { question: question.to_owned(), message });
+    }
+    match text(answer, "denied").or_else(|| text(answer, "error")) {
+        Some(reason) => Ok(Begun::Denied { reason: reason.to_owned() }),
+        None => Err(GateError("the daemon's answer is not understood".to_owned())),
+    }
+}
+
+fn delivery(answer: &Value) -> Result<Delivery, GateError> {
+    if answer.get("as_it_came") == Some(&Value::Bool(true)) {
+        return Ok(Delivery::AsItCame);
+    }
+    if let Some(said) = text(answer, "replaced") {
+        return Ok(Delivery::Replaced(said.to_owned()));
+    }
+    match text(answer, "withheld").or_else(|| text(answer, "error")) {
+        Some(reason) => Ok(Delivery::Withheld { reason: reason.to_owned() }),
+        None => Err(GateError("the daemon's answer is not understood".to_owned())),
     }
 }
 
@@ -144,49 +115,36 @@ impl Gate for DaemonGate {
         let cleaned = answer.get("cleaned").and_then(Value::as_object).into_iter().flatten();
         let cleaned = cleaned.map(|(name, it)| (name.clone(), it.clone())).collect();
         let listed = Listed { hidden: names("hidden"), held: names("held"), cleaned };
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        state.listed.insert(server.to_owned(), tools.to_vec());
+        self.exchange.remember(request);
         Ok(listed)
     }
 
     fn begin(&self, call: &Call<'_>) -> Result<Begun, GateError> {
-        let answer = self.ask(&Request::Begin {
-            server: call.server.to_owned(),
-            kind: call.kind.as_str().to_owned(),
-            name: call.name.to_owned(),
-            arguments: call.arguments.clone(),
-        })?;
-        if let Some(ticket) = text(&answer, "allowed") {
-            return Ok(Begun::Allowed(Ticket::new(ticket)));
-        }
-        if let Some(question) = text(&answer, "asked") {
-            let message = text(&answer, "message").unwrap_or_default().to_owned();
-            return Ok(Begun::Asked { question: question.to_owned(), message });
-        }
-        match text(&answer, "denied").or_else(|| text(&answer, "error")) {
-            Some(reason) => Ok(Begun::Denied { reason: reason.to_owned() }),
-            None => Err(GateError("the daemon's answer is not understood".to_owned())),
-        }
+        begun(&self.ask(&beginning(call))?)
+    }
+
+    fn begin_then(&self, call: &Call<'_>, then: Then<Begun>) {
+        let then = |answer: Result<Value, GateError>| then(answer.and_then(|it| begun(&it)));
+        self.exchange.put(&beginning(call), Box::new(then));
     }
 
     fn finish(&self, ticket: Ticket, result: &Value, failed: bool) -> Result<Delivery, GateError> {
-        let ticket = ticket.reference().to_owned();
-        let answer = self.ask(&Request::Finish { ticket, text: texts(result), failed })?;
-        if answer.get("as_it_came") == Some(&Value::Bool(true)) {
-            return Ok(Delivery::AsItCame);
-        }
-        if let Some(said) = text(&answer, "replaced") {
-            return Ok(Delivery::Replaced(said.to_owned()));
-        }
-        match text(&answer, "withheld").or_else(|| text(&answer, "error")) {
-            Some(reason) => Ok(Delivery::Withheld { reason: reason.to_owned() }),
-            None => Err(GateError("the daemon's answer is not understood".to_owned())),
-        }
+        delivery(&self.ask(&finishing(&ticket, result, failed))?)
+    }
+
+    fn finish_then(&self, ticket: Ticket, result: &Value, failed: bool, then: Then<Delivery>) {
+        let then = |answer: Result<Value, GateError>| then(answer.and_then(|it| delivery(&it)));
+        self.exchange.put(&finishing(&ticket, result, failed), Box::new(then));
     }
 
     fn lost(&self, ticket: Ticket) {
         // Where nobody is left to be told, the call is lost there too.
-        let _ = self.ask(&Request::Lost { ticket: ticket.reference().to_owned() });
+        self.exchange.tell(&Request::Lost { ticket: ticket.reference().to_owned() });
+    }
+
+    fn unsent(&self, ticket: Ticket) {
+        // Where nobody is left to be told, it counts as lost: that is the worse of the two.
+        self.exchange.tell(&Request::Unsent { ticket: ticket.reference().to_owned() });
     }
 
     fn answer(&self, question: &str, answered: Answered) -> Result<(), GateError> {
@@ -207,6 +165,6 @@ impl Gate for DaemonGate {
             detail: detail.clone(),
         };
         // It is for the record; what depends on the gate asks it.
-        let _ = self.ask(&request);
+        self.exchange.tell(&request);
     }
 }

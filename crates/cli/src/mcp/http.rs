@@ -95,7 +95,8 @@ pub(super) fn serve(
     servers: Servers,
 ) -> Result<Exit, Failure> {
     let has_commands = servers.specs.iter().any(|it| matches!(it.way, Way::Started(_)));
-    check_reach(args, address, oauth.is_some(), has_commands)?;
+    let has_oauth = oauth.is_some();
+    check_reach(args, address, has_oauth, has_commands)?;
     peers::tell_of_cages(&servers.specs);
     let stop = Stop::on_signals().map_err(Failure::unable)?;
     raise_open_files();
@@ -104,7 +105,7 @@ pub(super) fn serve(
     let address = listener.local_addr().map_err(Failure::unable)?;
     listener.set_nonblocking(true).map_err(Failure::unable)?;
     let credentials = match oauth {
-        Some(config) => http_auth::oauth(config, address)?,
+        Some(config) => http_auth::oauth(config, &home, address)?,
         None => http_auth::local(&home)?,
     };
     let Credentials { auth, token_file } = credentials;
@@ -124,7 +125,7 @@ pub(super) fn serve(
     let listener = tokio::net::TcpListener::from_std(listener).map_err(Failure::unable)?;
     drop(entered);
     runtime.spawn(Arc::clone(&endpoint).serve(listener));
-    show(args, address, token_file.as_deref());
+    show(args, address, token_file.as_deref(), has_oauth);
     while !stop.wait(LOOK) {}
     endpoint.close(END_MAX);
     runtime.shutdown_background();
@@ -159,7 +160,7 @@ fn check_reach(
     Ok(())
 }
 
-fn show(args: &HttpArgs, address: SocketAddr, token_file: Option<&Path>) {
+fn show(args: &HttpArgs, address: SocketAddr, token_file: Option<&Path>, has_oauth: bool) {
     let url = format!("http://{address}{PATH}");
     let file = token_file.map(|it| it.display().to_string());
     if args.json {
@@ -172,8 +173,13 @@ fn show(args: &HttpArgs, address: SocketAddr, token_file: Option<&Path>) {
             output::line("clients send the field `Authorization: Bearer TOKEN`; the token is in");
             output::line(&format!("  {file}"));
         }
-        None => {
+        None if has_oauth => {
             output::line("clients send an access token of the issuer in the configuration");
+        }
+        None => {
+            output::line(
+                "clients send a token: `lazaret mcp token create NAME` makes one for each",
+            );
         }
     }
 }

@@ -1,15 +1,19 @@
 //! `lazaret mcp`: the gateway before MCP servers.
 
 mod cage;
+mod exchange;
 mod fetched;
 mod gate;
 mod http;
 mod http_auth;
 mod http_refusals;
+mod http_tokens;
 mod known;
 mod peers;
 mod remote;
 mod several;
+mod texts;
+mod tokens;
 
 use std::ffi::OsString;
 use std::io;
@@ -92,6 +96,7 @@ enum Command {
     Trust(known::TrustArgs),
     Serve(several::Args),
     Login(remote::login::LoginArgs),
+    Token(tokens::Args),
 }
 
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
@@ -101,6 +106,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         Some(Command::Trust(args)) => known::trust(args),
         Some(Command::Serve(args)) => several::run(args),
         Some(Command::Login(args)) => remote::login::run(args),
+        Some(Command::Token(args)) => tokens::run(args),
         None => serve(args),
     }
 }

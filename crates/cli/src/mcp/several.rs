@@ -28,8 +28,8 @@ use crate::home::Home;
 /// "network": [HOST, …], "read": [PATH, …] or "cage": false.
 ///
 /// With --http each client has a session of its own, and legacy clients servers of their own. Whoever calls shows a
-/// token: the one that is kept in the state directory or, where the configuration has "oauth": {"issuer": …, "audience": …,
-/// "jwks_file": …, "scopes": […]}, an access token of that issuer.
+/// token: one of this machine (`lazaret mcp token`) or, where the configuration has "oauth": {"issuer": …, "audience": …,
+/// "jwks_url": … or "jwks_file": …, "scopes": […]}, an access token of that issuer. TLS is for what stands before it.
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct Args {

@@ -165,7 +165,12 @@ impl Gate {
 
     /// A text reaches the agent. Where the state is kept, it is noted as a turn, with its label.
     fn hear(&self, session: &SessionId, heard: &Heard<'_>) -> Result<(), Stop> {
-        let understood = self.gate.monitor.hear(self.who(session)?, heard).map_err(unable)?;
+        let understood = match self.gate.monitor.hear(self.who(session)?, heard) {
+            Ok(understood) => understood,
+            // It does not reach the agent: on record, and the trace goes on without it.
+            Err(Refusal::Stopped(_)) => return Ok(()),
+            Err(error) => return Err(unable(error)),
+        };
         if self.temporary.is_some() {
             return Ok(());
         }

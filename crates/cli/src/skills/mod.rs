@@ -1,9 +1,11 @@
 //! `lazaret skills …`: what agents know how to do, and what they propose.
 
+mod add;
 mod answer;
 mod list;
 mod run;
 mod show;
+mod suppress;
 
 use clap::Subcommand;
 use host::skills::{Repository, SkillError, Skills};
@@ -21,6 +23,7 @@ use crate::home::Home;
 ///                         is active until you approve it here
 ///
 /// Try it:
+///   lazaret skills add ./deploy.zip         verifies it, asks you, pins exactly these files (`skills: readonly`)
 ///   lazaret skills list                     what is active, and what waits for you
 ///   lazaret skills show deploy              a skill, or a proposal by its id
 ///   lazaret skills approve ID               shows it, asks at the terminal, makes exactly that active
@@ -41,20 +44,26 @@ pub(crate) struct Args {
 
 #[derive(Subcommand)]
 enum Command {
+    Add(add::Args),
     List(list::Args),
     Show(show::Args),
     Approve(answer::ApproveArgs),
     Reject(answer::RejectArgs),
+    Remove(add::RemoveArgs),
     Run(run::Args),
+    Suppress(suppress::Args),
 }
 
 /// What to exit with.
 pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
     let done = match &args.command {
+        Command::Add(args) => add::run(args),
         Command::List(args) => list::run(args),
         Command::Show(args) => show::run(args),
         Command::Approve(args) => answer::approve(args),
         Command::Reject(args) => answer::reject(args),
+        Command::Remove(args) => add::remove(args),
+        Command::Suppress(args) => suppress::run(args),
         // Ends as the program ended.
         Command::Run(args) => return run::run(args),
     };

@@ -104,7 +104,7 @@ fn with_oauth(dir: &Path, more: &[&str]) -> Gateway {
     Gateway::of(&dir.join("state"), &[words.as_slice(), more].concat())
 }
 
-fn token(name: &str) -> String {
+pub(super) fn token(name: &str) -> String {
     let text = std::fs::read_to_string(corpus(&format!("jwt/{name}.txt"))).unwrap();
     text.lines().nth(1).unwrap().to_owned()
 }
@@ -211,10 +211,15 @@ fn what_other_machines_reach_needs_oauth_and_the_operator_s_word() {
     run(&plain, &["--allow-commands"]).fails(2, &["other machines", "oauth"]);
     run(&with, &[]).fails(2, &["--allow-commands"]);
     run(&with, &["--allow-commands"]).fails(2, &["--allow-host"]);
-    let url = json!({ "issuer": "i", "audience": "a", "jwks_url": "https://issuer.example/keys" });
-    let url = write("url.json", json!({ "mcpServers": { "a": one }, "oauth": url }));
-    let words = ["mcp", "serve", "--config", &url, "--http", "127.0.0.1:0"];
-    lazaret(&home, &words).run().fails(2, &["jwks_file"]);
+    // Keys come from one place, which is said.
+    let file = corpus("jwks.json");
+    for keys in [json!({}), json!({ "jwks_file": file, "jwks_url": "http://127.0.0.1:1/keys" })] {
+        let mut oauth = json!({ "issuer": "i", "audience": "a" });
+        oauth.as_object_mut().unwrap().extend(keys.as_object().unwrap().clone());
+        let keys = write("keys.json", json!({ "mcpServers": { "a": one }, "oauth": oauth }));
+        let words = ["mcp", "serve", "--config", &keys, "--http", "127.0.0.1:0"];
+        lazaret(&home, &words).run().fails(2, &["jwks_file", "jwks_url"]);
+    }
     let words = ["mcp", "serve", "--config", &plain, "--allow-commands"];
     lazaret(&home, &words).run().fails(2, &["--http"]);
     lazaret(&home, &["daemon", "stop"]).run();

@@ -24,7 +24,8 @@ fn what_this_version_has_can_be_chosen() {
     assert_eq!(memory["in_use"], "sqlite");
     assert_eq!(memory["built"], serde_json::json!(["file", "sqlite"]));
     let llm = shown.iter().find(|it| it["kind"] == "llm").unwrap();
-    assert_eq!((&llm["in_use"], &llm["built"]), (&Value::Null, &serde_json::json!([])));
+    let built = serde_json::json!(["anthropic", "openai", "local", "multi", "router", "mock"]);
+    assert_eq!((&llm["in_use"], &llm["built"]), (&Value::Null, &built));
     let (_, text, _) = run(home.path(), &["providers"]);
     assert!(text.contains("sqlite*") && text.contains("(postgres)"), "{text}");
 }
@@ -36,7 +37,7 @@ fn what_it_does_not_have_is_no_session() {
             "providers:\n  memory: postgres\n",
             "`postgres` is not in this version; there is `sqlite`",
         ),
-        ("providers:\n  llm: anthropic\n", "`anthropic` is not in this version"),
+        ("providers:\n  llm: gemini\n", "`gemini` is not in this version; there is `anthropic`"),
         (
             "providers:\n  web: tavily\n",
             "`tavily` is not in this version; there is `none`, `fetch`, `search`",

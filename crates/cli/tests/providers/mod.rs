@@ -9,7 +9,9 @@
 mod chosen;
 mod jobs;
 mod memory;
+mod models;
 mod plugins;
 mod search;
+mod skill_add;
 mod skills;
 mod support;

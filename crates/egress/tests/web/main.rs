@@ -20,6 +20,7 @@ mod hostile;
 mod inner;
 mod kept;
 mod limits;
+mod models;
 mod named;
 mod names;
 mod origin;

@@ -123,7 +123,7 @@ pub(crate) fn patient() -> Limits {
 pub(crate) struct World {
     dir: tempfile::TempDir,
     pub(crate) monitor: Monitor,
-    journal: Arc<Journal>,
+    pub(crate) journal: Arc<Journal>,
     pub(crate) names: Arc<Names>,
     hands: Hands,
     sessions: AtomicUsize,

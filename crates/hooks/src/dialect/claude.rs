@@ -1,7 +1,7 @@
 //! Claude Code: nested `hookSpecificOutput`, with the event's exact name or it is ignored.
 
 use super::row::{Kind, Row, Say};
-use super::{CLAUDE_FIELDS, Dialect, ExtraFields, McpNames, OnFailure, Rewriting};
+use super::{CLAUDE_FIELDS, Dialect, McpNames, Rewriting};
 use crate::host::Host;
 
 /// Shared with hosts that copied the form.
@@ -24,8 +24,6 @@ const STOP: &str = r#"{"continue":false,"stopReason":$text,"hookSpecificOutput":
 
 pub(super) static DIALECT: Dialect = Dialect {
     host: Host::Claude,
-    on_failure: OnFailure::ProceedsUnless("onFailure"),
-    extra_fields: ExtraFields::Ignored,
     rewriting: Rewriting::Whole,
     aliases: &[("Task", "Agent"), ("KillBash", "KillShell")],
     mcp: McpNames::DoubleUnderscore,

@@ -2,13 +2,11 @@
 
 use super::claude::{ALLOW_REWRITTEN, BLOCK, CONTEXT, DENY, PERMISSION_DENY};
 use super::row::{Kind, Row, Say};
-use super::{CLAUDE_FIELDS, Dialect, ExtraFields, McpNames, OnFailure, Rewriting};
+use super::{CLAUDE_FIELDS, Dialect, McpNames, Rewriting};
 use crate::host::Host;
 
 pub(super) static DIALECT: Dialect = Dialect {
     host: Host::Codex,
-    on_failure: OnFailure::Proceeds,
-    extra_fields: ExtraFields::AnswerDropped,
     rewriting: Rewriting::Whole,
     aliases: &[
         ("Write", "apply_patch"),

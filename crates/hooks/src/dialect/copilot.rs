@@ -5,7 +5,7 @@
 
 use super::claude::{ALLOW_REWRITTEN, BLOCK, CONTEXT as NESTED_CONTEXT, DENY as NESTED_DENY};
 use super::row::{Kind, Row, Say};
-use super::{Dialect, ExtraFields, Fields, McpNames, OnFailure, Rewriting};
+use super::{Dialect, Fields, McpNames, Rewriting};
 use crate::host::Host;
 
 const DENY: &str = r#"{"permissionDecision":"deny","permissionDecisionReason":$text}"#;
@@ -32,8 +32,6 @@ const FIELDS: Fields = Fields {
 
 pub(super) static DIALECT: Dialect = Dialect {
     host: Host::Copilot,
-    on_failure: OnFailure::Blocks,
-    extra_fields: ExtraFields::Ignored,
     rewriting: Rewriting::Merged,
     aliases: &[
         ("Bash", "bash"),

@@ -4,7 +4,7 @@
 //! both fire for one call; the granular ones are read as calls of the same tools.
 
 use super::row::{Given, Kind, Row, Say};
-use super::{Dialect, ExtraFields, Fields, McpNames, OnFailure, Rewriting};
+use super::{Dialect, Fields, McpNames, Rewriting};
 use crate::host::Host;
 
 const NOTHING: Say = Say::json("{}");
@@ -49,8 +49,6 @@ const fn gated(event: &'static str, kind: Kind) -> Row {
 
 pub(super) static DIALECT: Dialect = Dialect {
     host: Host::Cursor,
-    on_failure: OnFailure::ProceedsUnless("failClosed"),
-    extra_fields: ExtraFields::Ignored,
     rewriting: Rewriting::Merged,
     aliases: &[],
     mcp: McpNames::Colon,

@@ -2,7 +2,7 @@
 
 use super::claude::CONTEXT;
 use super::row::{Kind, Row, Say};
-use super::{CLAUDE_FIELDS, Dialect, ExtraFields, McpNames, OnFailure, Rewriting};
+use super::{CLAUDE_FIELDS, Dialect, McpNames, Rewriting};
 use crate::host::Host;
 
 const DENY: &str = r#"{"decision":"deny","reason":$text}"#;
@@ -12,8 +12,6 @@ const MESSAGE: &str = r#"{"systemMessage":$text}"#;
 
 pub(super) static DIALECT: Dialect = Dialect {
     host: Host::Gemini,
-    on_failure: OnFailure::Proceeds,
-    extra_fields: ExtraFields::Ignored,
     rewriting: Rewriting::Merged,
     aliases: &[("search_file_content", "grep_search")],
     mcp: McpNames::Context,

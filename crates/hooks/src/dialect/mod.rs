@@ -18,10 +18,6 @@ use crate::host::Host;
 pub struct Dialect {
     /// The host.
     pub host: Host,
-    /// What the host does when its hook fails: no answer, time-out, unexpected exit status.
-    pub on_failure: OnFailure,
-    /// What the host does with an answer that holds a field it does not know.
-    pub extra_fields: ExtraFields,
     /// How the host takes new arguments.
     pub rewriting: Rewriting,
     /// Other names of tools in hooks, and the name under which the tool is defined.
@@ -33,26 +29,6 @@ pub struct Dialect {
     pub(crate) unknown: Row,
     /// The definitions of the built-in tools, as JSON.
     pub(crate) tools: &'static str,
-}
-
-/// What becomes of a call whose hook failed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OnFailure {
-    /// The call goes on.
-    Proceeds,
-    /// The call goes on, unless the hook's settings say otherwise: this setting.
-    ProceedsUnless(&'static str),
-    /// The call is stopped, but for a time-out.
-    Blocks,
-}
-
-/// What becomes of an answer with an unknown field.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ExtraFields {
-    /// The field is ignored.
-    Ignored,
-    /// The whole answer is dropped, and the call goes on.
-    AnswerDropped,
 }
 
 /// How new arguments are taken.

@@ -15,7 +15,7 @@
 //! `output` is a text, or what the tool gave as it stands (an MCP result with `content`).
 
 use super::row::{Kind, Row, Say};
-use super::{Dialect, ExtraFields, Fields, McpNames, OnFailure, Rewriting};
+use super::{Dialect, Fields, McpNames, Rewriting};
 use crate::host::Host;
 
 const NOTHING: Say = Say::json("{}");
@@ -45,8 +45,6 @@ const fn watched(event: &'static str, kind: Kind) -> Row {
 
 pub(super) static DIALECT: Dialect = Dialect {
     host: Host::OpenCode,
-    on_failure: OnFailure::Blocks,
-    extra_fields: ExtraFields::Ignored,
     rewriting: Rewriting::Whole,
     aliases: &[("apply_patch", "patch")],
     mcp: McpNames::Underscore,

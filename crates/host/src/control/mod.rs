@@ -20,6 +20,7 @@ use model::{Kind, SessionId};
 use monitor::approvals::ApprovalError;
 use monitor::confirm::Confirmation;
 use monitor::{Monitor, Refusal};
+use scan::leak::Sources;
 use serde_json::{Value, json};
 
 use crate::ipc::serve::{Serves, connections};
@@ -27,7 +28,7 @@ use crate::ipc::{FrameError, Limits, Socket, Stop};
 use crate::plugins;
 
 pub use client::{AskError, ask};
-pub use request::{DEEDS, Deed, Request, RequestError, TAINT_CLEARED};
+pub use request::{DEEDS, Deed, PromptAct, Request, RequestError, TAINT_CLEARED};
 
 /// The longest request, in bytes.
 pub const REQUEST_BYTES_MAX: usize = 1 << 20;
@@ -88,7 +89,9 @@ impl Control {
             .map_err(|error| Undone { error: error.to_string(), refused: true })
             .and_then(|request| self.perform(request));
         done.unwrap_or_else(|undone| {
-            self.record_refused(&undone.error, message);
+            // The words of a prompt go onto no record, refused or not.
+            let holds_prompt = String::from_utf8_lossy(message).contains("prompt");
+            self.record_refused(&undone.error, if holds_prompt { b"" } else { message });
             json!({ "ok": false, "error": undone.error, "refused": undone.refused })
         })
     }
@@ -106,6 +109,7 @@ impl Control {
                 }))
             }
             Request::Say { session, text } => self.say(&session, &text),
+            Request::Prompt { session, act } => self.prompt(&session, &act),
             Request::Plugins => self.plugins(),
             Request::Checkpoint => {
                 let kept = self.journal.checkpoint();
@@ -146,6 +150,34 @@ impl Control {
             "sound": checked.sound.iter().map(|it| it.name.as_str()).collect::<Vec<_>>(),
             "unsound": checked.refused.iter().map(refused).collect::<Vec<_>>(),
         }))
+    }
+
+    /// What answers of a session are compared with. The record names the prompt by its hash, and nothing keeps its words.
+    fn prompt(&self, session: &SessionId, act: &PromptAct) -> Result<Value, Undone> {
+        let who = self.monitor.caller_of(session)?;
+        match act {
+            PromptAct::Register { prompt, tokens, public } => {
+                let sources = Sources { prompt: prompt.as_deref(), tokens, public };
+                let done = self.monitor.register_system_prompt(&who, &sources)?;
+                Ok(json!({
+                    "ok": true,
+                    "prompt_sha256": done.prompt_hash,
+                    "record": done.record.to_string(),
+                    "tokens": done.tokens,
+                    "truncated": done.truncated,
+                }))
+            }
+            PromptAct::Show {} => {
+                let found = self.monitor.registered_prompt(&who)?;
+                let hash = found.as_ref().and_then(|it| it.prompt_hash().map(str::to_owned));
+                let tokens = found.as_ref().map(|it| it.token_count());
+                Ok(json!({ "ok": true, "prompt_sha256": hash, "tokens": tokens }))
+            }
+            PromptAct::Clear {} => {
+                let record = self.monitor.clear_system_prompt(&who)?;
+                Ok(json!({ "ok": true, "record": record.to_string() }))
+            }
+        }
     }
 
     /// The user's own words, and a turn of theirs begins.

@@ -28,12 +28,38 @@ pub enum Request {
         /// The words.
         text: String,
     },
+    /// Do something with the system prompt that answers of a session are compared with.
+    Prompt {
+        /// The session.
+        session: SessionId,
+        /// What.
+        act: PromptAct,
+    },
     /// Look through the plugins anew.
     Plugins,
     /// Sign what the journal holds now.
     Checkpoint,
     /// Record what a person does with the state directory; they do it themselves.
     Act(Deed),
+}
+
+/// What can be done with a system prompt.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(tag = "act", rename_all = "lowercase", deny_unknown_fields)]
+pub enum PromptAct {
+    /// Compare answers with it from now on.
+    Register {
+        /// The prompt; without it names alone are looked for.
+        prompt: Option<String>,
+        /// Names that must not be said.
+        tokens: Vec<String>,
+        /// Texts of it that may be said.
+        public: Vec<String>,
+    },
+    /// Say what is registered.
+    Show {},
+    /// Compare with it no longer.
+    Clear {},
 }
 
 /// What a person does, for the record. Names only.
@@ -78,6 +104,8 @@ pub const DEEDS: &[&str] = &[
     "job_removed",
     "mcp_accepted",
     "mcp_not_changed",
+    "mcp_token_made",
+    "mcp_token_revoked",
     "mcp_trust_set",
     "observing_not_changed",
     "observing_started",
@@ -128,6 +156,10 @@ enum Written {
         session: String,
         text: String,
     },
+    Prompt {
+        session: String,
+        act: PromptAct,
+    },
     Plugins {},
     Checkpoint {},
     Act {
@@ -159,6 +191,15 @@ impl Request {
             Written::Say { session, text } => Ok(Self::Say {
                 session: SessionId::parse(&session).map_err(|error| wrong(&error))?,
                 text,
+            }),
+            Written::Prompt { act: PromptAct::Register { prompt: None, tokens, .. }, .. }
+                if tokens.is_empty() =>
+            {
+                Err(wrong(&"there is neither a prompt nor a name"))
+            }
+            Written::Prompt { session, act } => Ok(Self::Prompt {
+                session: SessionId::parse(&session).map_err(|error| wrong(&error))?,
+                act,
             }),
             Written::Plugins {} => Ok(Self::Plugins),
             Written::Checkpoint {} => Ok(Self::Checkpoint),
@@ -197,6 +238,16 @@ impl Request {
             Self::Say { session, text } => {
                 json!({ "request": "say", "session": session.as_str(), "text": text })
             }
+            Self::Prompt { session, act } => {
+                let act = match act {
+                    PromptAct::Register { prompt, tokens, public } => json!({
+                        "act": "register", "prompt": prompt, "tokens": tokens, "public": public,
+                    }),
+                    PromptAct::Show {} => json!({ "act": "show" }),
+                    PromptAct::Clear {} => json!({ "act": "clear" }),
+                };
+                json!({ "request": "prompt", "session": session.as_str(), "act": act })
+            }
             Self::Plugins => json!({ "request": "plugins" }),
             Self::Checkpoint => json!({ "request": "checkpoint" }),
             Self::Act(deed) => json!({
@@ -230,6 +281,15 @@ mod tests {
                 reason: "no \u{1b}".to_owned(),
             },
             Request::Say { session: SessionId::parse("s").unwrap(), text: "yes".to_owned() },
+            Request::Prompt {
+                session: SessionId::parse("s").unwrap(),
+                act: PromptAct::Register {
+                    prompt: Some("You are X.".to_owned()),
+                    tokens: vec!["X_1".to_owned()],
+                    public: Vec::new(),
+                },
+            },
+            Request::Prompt { session: SessionId::parse("s").unwrap(), act: PromptAct::Clear {} },
             Request::Plugins,
             Request::Act(Deed {
                 kind: "vault_set",

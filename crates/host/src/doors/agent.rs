@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use model::{AgentId, Caller, Kind, Profile, SessionId, UserId};
 use monitor::Approver;
+use policy::access::Origin;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -65,6 +66,7 @@ impl AgentRequest {
             approver: Approver::Reachable,
             workspace: self.workspace.clone(),
             own_workspace: self.own_workspace,
+            origin: Origin::Local,
         };
         Ok((who, options))
     }

@@ -41,9 +41,27 @@ impl Connection {
             return Err(io::Error::other(FrameError::Stranger { uid }));
         }
         Hello::say(&stream, door, bring)?;
+        Self::over(stream).map(Some)
+    }
+
+    fn over(stream: UnixStream) -> io::Result<Self> {
         let (stopper, stop) = Stop::pair()?;
         let wire = Ends::new(stream.try_clone()?, stream.try_clone()?, stop);
-        Ok(Some(Self { wire, stream, _stopper: stopper }))
+        Ok(Self { wire, stream, _stopper: stopper })
+    }
+
+    /// Returns the same connection once more: one may say while the other hears.
+    ///
+    /// # Errors
+    /// If the system has no descriptors left.
+    pub fn again(&self) -> io::Result<Self> {
+        Self::over(self.stream.try_clone()?)
+    }
+
+    /// Ends the connection, also for whoever hears on it.
+    pub fn hang_up(&self) {
+        // What has gone cannot be ended.
+        let _ = self.stream.shutdown(Shutdown::Both);
     }
 
     /// Says one frame.

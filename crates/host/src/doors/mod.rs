@@ -2,12 +2,14 @@
 //! calls of the one gate; none has an opinion of its own about what is allowed.
 
 mod agent;
+mod before;
 pub mod client;
 pub mod hello;
 pub mod hook;
 pub mod mcp;
 mod notify;
 mod observing;
+pub(crate) mod saying;
 mod status;
 mod verdict;
 mod way_out;
@@ -46,6 +48,18 @@ pub fn socket_path(home: &Path) -> PathBuf {
     home.join("doors.sock")
 }
 
+/// A server in the same process, which the doors can be asked about.
+pub trait Served: Send + Sync {
+    /// What goes on there.
+    fn status(&self) -> Value;
+
+    /// Does what these words say; the answer has `ok`.
+    fn command(&self, words: &[&str]) -> Value;
+
+    /// Says something to an agent, as the request says it, and waits for the answer; it has `ok`.
+    fn send(&self, request: &[u8]) -> Value;
+}
+
 /// The doors.
 pub struct Doors<'a> {
     gate: &'a Gate,
@@ -58,8 +72,11 @@ pub struct Doors<'a> {
     answered: AtomicU64,
     /// Clients of servers that are connected.
     clients: AtomicUsize,
+    /// Their sessions.
+    shared: mcp::Shared,
     /// Programs that wanted out and that nobody had announced.
     strangers: Arc<AtomicU64>,
+    served: Option<Arc<dyn Served>>,
 }
 
 impl<'a> Doors<'a> {
@@ -77,8 +94,16 @@ impl<'a> Doors<'a> {
             open: AtomicUsize::new(0),
             answered: AtomicU64::new(0),
             clients: AtomicUsize::new(0),
+            shared: mcp::Shared::default(),
             strangers: Arc::default(),
+            served: None,
         }
+    }
+
+    /// The same, beside a server.
+    #[must_use]
+    pub fn beside(self, served: Arc<dyn Served>) -> Self {
+        Self { served: Some(served), ..self }
     }
 
     /// Serves every connection of `socket` until it is told to stop.
@@ -123,8 +148,17 @@ impl<'a> Doors<'a> {
         match words.as_slice() {
             ["hook", host, event, ..] => self.hooked(&stream, host, event),
             ["ipc"] => self.agent(&stream, descriptors),
-            ["mcp"] => self.mcp(&stream),
+            ["mcp", session @ ..] => self.mcp(&stream, session),
             ["proxy"] => self.way_out(&stream, descriptors),
+            ["serve-send"] => match (&self.served, self.hear(&stream)) {
+                (Some(served), Some(request)) => self.say_json(&stream, &served.send(&request)),
+                (None, _) => self.say_error(&stream, "refused", "no server runs in this daemon"),
+                (Some(_), None) => {}
+            },
+            ["serve", words @ ..] => match &self.served {
+                Some(served) => self.say_json(&stream, &served.command(words)),
+                None => self.say_error(&stream, "refused", "no server runs in this daemon"),
+            },
             ["status"] => self.say(&stream, self.status().to_string().as_bytes()),
             _ => self.say(&stream, format!("{PROTOCOL} no such door").as_bytes()),
         }
@@ -159,7 +193,11 @@ impl<'a> Doors<'a> {
 
     /// One frame; whoever does not take it has gone.
     fn say(&self, stream: &UnixStream, bytes: &[u8]) {
-        let _ = write(&mut Ends::new(stream, stream, self.stop.clone()), bytes, &limits());
+        let _ = self.try_say(stream, bytes);
+    }
+
+    fn try_say(&self, stream: &UnixStream, bytes: &[u8]) -> Result<(), FrameError> {
+        write(&mut Ends::new(stream, stream, self.stop.clone()), bytes, &limits())
     }
 
     fn say_json(&self, stream: &UnixStream, value: &Value) {

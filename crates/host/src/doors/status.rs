@@ -22,6 +22,7 @@ impl Doors<'_> {
                 "missed": self.hook.missed(),
                 "changed": self.hook.changed(),
             },
+            "serve": self.served.as_ref().map(|it| it.status()),
             "proxies": { "strangers": self.strangers.load(Ordering::Relaxed) },
         })
     }

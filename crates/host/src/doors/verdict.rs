@@ -1,6 +1,7 @@
 //! What a verdict says to the model and to the person who reads along.
 
 use model::Decision;
+use model::ipc::Next;
 use monitor::Verdict;
 
 /// Why a call was stopped, and what would make it pass.
@@ -8,13 +9,16 @@ pub(super) fn reason(verdict: &Verdict) -> String {
     let first = verdict.objections.first();
     let why = first.map_or(verdict.reason.as_str(), |it| it.for_model.as_str());
     let why = verdict.and_why_nobody_was_asked(why);
-    let remedy = first
-        .and_then(|it| it.remedy.as_deref())
-        .map(|it| format!(" Next step: {}.", it.trim_end_matches('.')));
-    {
-        let why = why.trim_end_matches('.');
-        format!("Lazaret stopped this ({}): {why}.{}", verdict.rule, remedy.unwrap_or_default())
-    }
+    // Of several objections the first that knows a way says it.
+    let Next { remedy, fix } = Next::of(&verdict.objections);
+    let remedy = remedy.map(|it| format!(" Next step: {}.", it.trim_end_matches('.')));
+    let fix = fix.map(|it| {
+        let (reason, way) = (it.reason, it.alternative);
+        format!(" Safer: {} ({}).", way.trim_end_matches('.'), reason.trim_end_matches('.'))
+    });
+    let why = why.trim_end_matches('.');
+    let (remedy, fix) = (remedy.unwrap_or_default(), fix.unwrap_or_default());
+    format!("Lazaret stopped this ({}): {why}.{remedy}{fix}", verdict.rule)
 }
 
 /// The same, and how a person can allow it.

@@ -1,10 +1,11 @@
 //! The memory of agents. What is read back brings its label along: from the output it joins the
-//! session before the agent sees a byte.
+//! session before the agent sees a byte; and what others wrote stands between marks, so that nobody takes it for the user's.
 
 use aegx::timestamp;
 use model::TaintTag;
 use model::ipc::{MemoryDelete, MemoryList, MemoryQuery, MemoryRead, MemoryWrite};
 use monitor::{Output, Permit, Status, taint};
+use scan::boundary::{self, Boundary, Nonce};
 use serde_json::{Map, Value, json};
 use store::{Memory, MemoryError, MemoryRow};
 
@@ -32,10 +33,13 @@ pub(super) fn list(memory: &dyn Memory, permit: Permit<MemoryList>) -> Output {
 
 pub(super) fn read(memory: &dyn Memory, permit: Permit<MemoryRead>) -> Output {
     match memory.read(permit) {
-        Ok(found) => {
-            let body = json!({ "entry": row(&found) }).to_string();
-            Output { tags: found.tag.into_iter().collect(), ..Output::text(body) }
-        }
+        Ok(found) => match row(&found) {
+            Ok(shown) => {
+                let body = json!({ "entry": shown }).to_string();
+                Output { tags: found.tag.into_iter().collect(), ..Output::text(body) }
+            }
+            Err(error) => unmarked(&error),
+        },
         Err(error) => failed(&error),
     }
 }
@@ -48,17 +52,32 @@ pub(super) fn delete(memory: &dyn Memory, permit: Permit<MemoryDelete>) -> Outpu
 }
 
 fn rows(name: &str, found: &[MemoryRow]) -> Output {
-    let shown: Vec<Value> = found.iter().map(row).collect();
+    let shown: Result<Vec<Value>, getrandom::Error> = found.iter().map(row).collect();
+    let shown = match shown {
+        Ok(shown) => shown,
+        Err(error) => return unmarked(&error),
+    };
     let tags = found.iter().filter_map(|it| it.tag.clone()).collect();
     Output { tags, ..Output::text(json!({ name: shown }).to_string()) }
 }
 
-fn row(row: &MemoryRow) -> Value {
+/// What a row says: between marks, if somebody outside may have written it.
+fn content(row: &MemoryRow) -> Result<String, getrandom::Error> {
+    let Some(tag) = row.tag.as_ref().filter(|it| taint::is_outside(it.taint)) else {
+        return Ok(row.content.clone());
+    };
+    let mut random = [0; 16];
+    getrandom::fill(&mut random)?;
+    let nonce = Nonce::new(random);
+    Ok(boundary::wrap(Boundary::Memory, &tag.origin, &row.content, &nonce))
+}
+
+fn row(row: &MemoryRow) -> Result<Value, getrandom::Error> {
     let mut shown = Map::from_iter([
         ("id".to_owned(), json!(row.id.to_string())),
         ("scope".to_owned(), json!(row.scope)),
         ("type".to_owned(), json!(row.kind.as_str())),
-        ("content".to_owned(), json!(row.content)),
+        ("content".to_owned(), json!(content(row)?)),
         ("created".to_owned(), json!(timestamp::from_unix(row.created))),
     ]);
     let mut add = |name: &str, value: Option<Value>| {
@@ -69,7 +88,7 @@ fn row(row: &MemoryRow) -> Value {
     add("source", row.source.as_ref().map(|it| json!(it)));
     add("relatedId", row.related_id.map(|it| json!(it.to_string())));
     add("taint", row.tag.as_ref().map(tag));
-    Value::Object(shown)
+    Ok(Value::Object(shown))
 }
 
 fn tag(tag: &TaintTag) -> Value {
@@ -80,6 +99,11 @@ fn tag(tag: &TaintTag) -> Value {
         "flags": tag.taint.iter_names().collect::<Vec<_>>(),
         "timestamp": timestamp::from_unix(tag.unix_seconds),
     })
+}
+
+/// INVARIANT (FailClosed): what cannot be marked is not shown.
+fn unmarked(error: &getrandom::Error) -> Output {
+    Output::unanswered(format!("there is no randomness for marks: {error}"))
 }
 
 fn failed(error: &MemoryError) -> Output {

@@ -29,10 +29,13 @@ use browser::Browsers;
 use egress::{Rules, Web};
 use evidence::Clock;
 use model::Effect;
+use model::ipc::{ActionName, MessageOut};
 use model::provider::ProviderKind;
 use monitor::{Executor, Granted, Output, Permit};
+use serde_json::json;
 use store::Memory;
 
+use crate::models::{Desk, Models};
 use crate::services::Services;
 
 use absent::absent;
@@ -48,8 +51,8 @@ pub use shell::Shell;
 /// Carries out what was permitted.
 ///
 /// Memory and evidence are really there, and the web, services, browsers, skills, commands and a scheduler where they
-/// were given. What needs another provider (models) is answered with an error that says which one is missing, and never with
-/// something made up.
+/// were given, and models. What needs a provider that is not there is answered with an error that says which one is missing, and
+/// never with something made up.
 pub struct HostExecutor {
     memory: Arc<dyn Memory>,
     evidence: Evidence,
@@ -61,6 +64,7 @@ pub struct HostExecutor {
     skills: Option<Skills>,
     scheduler: Option<Scheduler>,
     shell: Option<Shell>,
+    models: Option<Arc<Desk>>,
 }
 
 impl HostExecutor {
@@ -81,7 +85,15 @@ impl HostExecutor {
             skills: None,
             scheduler: None,
             shell: None,
+            models: None,
         }
+    }
+
+    /// With language models.
+    #[must_use]
+    pub fn with_models(mut self, models: &Models) -> Self {
+        self.models = Some(models.desk());
+        self
     }
 
     /// With work at set times.
@@ -133,6 +145,40 @@ impl HostExecutor {
         self
     }
 
+    /// Is there somebody to carry out this action? What is said by its executor, where there is none.
+    #[must_use]
+    pub fn carries_out(&self, action: ActionName) -> bool {
+        use ActionName as A;
+        match action {
+            // What the loop of an agent does itself is no tool for its model.
+            A::LlmCall | A::MessageOut => false,
+            A::MemoryWrite | A::MemoryQuery | A::MemoryRead | A::MemoryDelete | A::MemoryList => {
+                true
+            }
+            A::AuditQuery => true,
+            A::WebFetch | A::WebSearch => self.web.is_some(),
+            A::BrowserLaunch
+            | A::BrowserNavigate
+            | A::BrowserSnapshot
+            | A::BrowserClick
+            | A::BrowserType
+            | A::BrowserScreenshot
+            | A::BrowserClose => self.browsers.is_some(),
+            A::SkillPropose | A::SkillRead | A::SkillList => self.skills.is_some(),
+            A::OauthCall => self.services.is_some(),
+            A::SchedulerListCron
+            | A::SchedulerGetHeartbeat
+            | A::SchedulerListTriggers
+            | A::SchedulerRemoveCron
+            | A::SchedulerAddCron
+            | A::SchedulerRunAt => self.scheduler.is_some(),
+            A::FileRead | A::FileWrite | A::FileEdit | A::FileList | A::FileSearch => {
+                self.files.is_some()
+            }
+            A::ShellExec => self.shell.is_some() && self.files.is_some(),
+        }
+    }
+
     /// Does something on the web, if there is a way to it.
     fn web(&self, act: impl FnOnce(&(Web, Rules)) -> Output) -> Output {
         self.web.as_ref().map_or_else(|| absent(ProviderKind::Web), act)
@@ -177,7 +223,10 @@ impl Executor for HostExecutor {
             Granted::MemoryDelete(permit) => memory::delete(memory, permit),
             Granted::MemoryList(permit) => memory::list(memory, permit),
             Granted::AuditQuery(permit) => self.evidence.query(permit),
-            Granted::LlmCall(_) => absent(ProviderKind::Llm),
+            Granted::LlmCall(permit) => match &self.models {
+                Some(models) => models.call(permit),
+                None => absent(ProviderKind::Llm),
+            },
             Granted::WebFetch(permit) => self.web(|(web, rules)| web.fetch(permit, rules)),
             Granted::WebSearch(permit) => self.web(|(web, rules)| web.search(permit, rules)),
             Granted::BrowserLaunch(permit) => self.browse(|it| it.launch(permit)),
@@ -226,7 +275,15 @@ impl Executor for HostExecutor {
                 }
                 None => absent(ProviderKind::Shell),
             },
+            // Whoever runs the agent shows it: the answer to this call says that they may.
+            Granted::MessageOut(permit) => said(&permit.spend()),
+            Granted::Message(_) => Output::not_begun("a message is taken in by the gate itself"),
             Granted::Tool(_) => Output::not_begun("tools of others are not run by the host"),
         }
     }
+}
+
+/// How much was said.
+fn said(message: &MessageOut) -> Output {
+    Output::text(json!({ "bytes": message.text.as_str().len() }).to_string())
 }

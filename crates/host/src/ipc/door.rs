@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use aegx::{Principal, RecordType};
 use evidence::{Content, Journal, NewRecord};
-use model::ipc::{self, ActionName, Answer};
+use model::ipc::{self, ActionName, Answer, Next};
 use model::{Caller, Kind, Objection, Taint};
 use monitor::{Asked, Delivered, Monitor, Refusal, Status, TAINT_BLOCKED, Verdict};
 use serde_json::{Map, Value, json};
@@ -34,6 +34,24 @@ impl Door {
             Ok(delivered) => done(delivered),
             Err(refusal) => refused(refusal, message),
         }
+    }
+
+    /// The same, with what would help where a call is stopped. It is for the model of an agent of ours.
+    #[must_use]
+    pub fn answer_and_remedy(&self, who: &Caller, message: &[u8]) -> (Answer, Option<String>) {
+        match self.monitor.run(who, &Asked::Message(message), &self.executor) {
+            Ok(delivered) => (done(delivered), None),
+            Err(refusal) => {
+                let remedy = remedy(&refusal);
+                (refused(refusal, message), remedy)
+            }
+        }
+    }
+
+    /// Is there somebody to carry out this action?
+    #[must_use]
+    pub fn carries_out(&self, action: ActionName) -> bool {
+        self.executor.carries_out(action)
     }
 
     /// Records what came in place of a frame, if it was one side's fault.
@@ -80,11 +98,12 @@ fn refused(refusal: Refusal, message: &[u8]) -> Answer {
         return Answer::Failed { message: refusal.to_string() };
     };
     let approval = if let Refusal::Stopped(verdict) = &refusal { verdict.approval } else { None };
+    let next = Next::of(refusal.objections());
     if let Refusal::Stopped(verdict) = &refusal
         && let Some(taint) = taint_block(verdict)
     {
         let reason = verdict.and_why_nobody_was_asked(&taint.for_model);
-        return Answer::TaintBlocked { action, reason, approval };
+        return Answer::TaintBlocked { action, reason, approval, next };
     }
     Answer::Stopped {
         action,
@@ -92,7 +111,15 @@ fn refused(refusal: Refusal, message: &[u8]) -> Answer {
         rule: refusal.rule().to_owned(),
         reason: refusal.to_string(),
         approval,
+        next,
     }
+}
+
+/// What would make it pass, by the strictest of those who object.
+fn remedy(refusal: &Refusal) -> Option<String> {
+    let Refusal::Stopped(verdict) = refusal else { return None };
+    let strictest = verdict.objections.iter().filter(|it| it.decision == verdict.decision);
+    strictest.into_iter().find_map(|it| it.remedy.clone())
 }
 
 fn action_of(message: &[u8]) -> Option<ActionName> {

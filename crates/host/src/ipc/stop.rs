@@ -4,10 +4,11 @@ use std::io::{self, Write};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::low_level::pipe;
 
 /// Hears that serving is to end. Nobody takes the word away, so every clone hears it.
@@ -37,6 +38,16 @@ impl Stop {
         pipe::register(SIGTERM, stopper.0.try_clone()?)?;
         pipe::register(SIGINT, stopper.0)?;
         Ok(stop)
+    }
+
+    /// Set whenever somebody wants the files to be read again, by SIGHUP.
+    ///
+    /// # Errors
+    /// If the signal cannot be taken over.
+    pub fn reload_on_hangup() -> io::Result<Arc<AtomicBool>> {
+        let wanted = Arc::new(AtomicBool::new(false));
+        signal_hook::flag::register(SIGHUP, Arc::clone(&wanted))?;
+        Ok(wanted)
     }
 
     /// Waits for it at most so long; was it said?

@@ -10,6 +10,7 @@ use rustix::io::Errno;
 
 use super::front::Front;
 use super::name::SkillName;
+use super::pins::Pins;
 use super::{Listed, SKILL_BYTES_MAX, SKILLS_MAX, SkillError, SkillText};
 
 const TEXT: &str = "SKILL.md";
@@ -28,6 +29,7 @@ impl Folder {
 
     pub(super) fn list(&self) -> Result<Vec<Listed>, SkillError> {
         let Some(dir) = self.open()? else { return Ok(Vec::new()) };
+        let pins = Pins::new(&self.path);
         let mut names = Vec::new();
         for entry in Dir::read_from(&dir).map_err(io::Error::from)? {
             let entry = entry.map_err(io::Error::from)?;
@@ -46,6 +48,15 @@ impl Folder {
         let mut found = Vec::new();
         for name in names {
             match text_in(&dir, &name) {
+                // It is named, and nothing that it says is shown.
+                Ok(_) if pins.difference(&name)?.is_some() => {
+                    let problem = Some("its files are not those that a person approved");
+                    found.push(Listed {
+                        front: Front { problem, ..Front::default() },
+                        name,
+                        tag: None,
+                    });
+                }
                 Ok(content) => {
                     found.push(Listed { front: Front::of(&content), name, tag: None });
                 }
@@ -59,7 +70,12 @@ impl Folder {
 
     pub(super) fn read(&self, name: &SkillName) -> Result<SkillText, SkillError> {
         let dir = self.open()?.ok_or_else(|| SkillError::NotFound(name.clone()))?;
-        Ok(SkillText { content: text_in(&dir, name)?, tag: None })
+        let content = text_in(&dir, name)?;
+        // INVARIANT (PeopleActivate): what a person approved is what is read, or nothing is.
+        if let Some(why) = Pins::new(&self.path).difference(name)? {
+            return Err(SkillError::Changed(name.clone(), why));
+        }
+        Ok(SkillText { content, tag: None })
     }
 
     fn open(&self) -> Result<Option<OwnedFd>, SkillError> {

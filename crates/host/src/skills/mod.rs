@@ -9,18 +9,30 @@
 
 mod folder;
 mod front;
+mod gather;
 mod git;
 mod name;
+mod pins;
+mod suppressions;
 
 use std::path::Path;
 
-use model::TaintTag;
+use aegx::RecordType;
+use evidence::{AppendError, Journal, NewRecord};
 use model::provider::{self, Provider, ProviderKind};
+use model::{Kind, TaintTag};
+use serde_json::json;
 
 pub use folder::Folder;
 pub use front::Front;
+pub use gather::{ARCHIVE_BYTES_MAX, GatherError, gather};
 pub use git::{Proposal, ProposalState, Repository};
 pub use name::{SkillName, SkillNameError};
+pub use pins::{Pin, Pins};
+pub use suppressions::{
+    DAYS_MAX, SUPPRESSIONS, SUPPRESSIONS_BYTES_MAX, Suppression, SuppressionError, Suppressions,
+    day,
+};
 
 use crate::admission::{self, AdmissionError};
 
@@ -70,6 +82,12 @@ pub enum SkillError {
     /// A name that could be taken for another's.
     #[error("`{0}` differs from the skill `{1}` in capitals alone")]
     Alike(SkillName, SkillName),
+    /// One is there already.
+    #[error("there is a skill `{0}` already: --replace puts this one in its place")]
+    Exists(SkillName),
+    /// Not as it was when a person approved it.
+    #[error("the skill `{0}` is not used: {1}")]
+    Changed(SkillName, String),
     /// The provider only reads.
     #[error("skills are read-only here: `skills: git` in config.yaml takes proposals")]
     ReadOnly,
@@ -105,6 +123,8 @@ impl SkillError {
             Self::Name(_)
             | Self::NotFound(_)
             | Self::Alike(..)
+            | Self::Exists(_)
+            | Self::Changed(..)
             | Self::ReadOnly
             | Self::Length
             | Self::Waiting(_)
@@ -113,6 +133,21 @@ impl SkillError {
             | Self::Other => true,
         }
     }
+}
+
+/// Compares the skills that were installed with what a person approved, at a start. What differs is recorded and not used.
+///
+/// # Errors
+/// If that cannot be recorded.
+pub fn check(home: &Path, journal: &Journal) -> Result<Vec<(String, String)>, AppendError> {
+    let list = |error: SkillError| vec![("skill-pins.json".to_owned(), error.to_string())];
+    let refused = Pins::new(&home.join("skills")).check().unwrap_or_else(list);
+    for (name, why) in &refused {
+        let content = json!({ "decision": "deny", "skill": name, "error": why });
+        let kind = Kind::of_static("skill_refused");
+        journal.append(NewRecord::of_host(RecordType::GuardDecision, kind, content))?;
+    }
+    Ok(refused)
 }
 
 /// The skills that the settings in `home` choose, if they choose some.

@@ -91,6 +91,12 @@ impl VisitError {
 }
 
 impl Workspace {
+    /// Where it is.
+    #[must_use]
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
     /// The workspace `dir` of the host whose state is in `home`.
     ///
     /// # Errors

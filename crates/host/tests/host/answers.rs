@@ -113,6 +113,7 @@ fn one_of_each() -> Vec<(Value, &'static str)> {
             json!({"action": "scheduler_run_at", "datetime": "2030-01-01T00:00:00", "prompt": "p"}),
             scheduler,
         ),
+        (json!({"action": "message_out", "text": "t"}), "ok"),
         (json!({"action": "audit_query"}), "ok"),
         (json!({"action": "file_read", "path": "a"}), files),
         (json!({"action": "file_write", "path": "a", "content": "b"}), files),

@@ -18,6 +18,7 @@ mod crash;
 mod files;
 mod frames;
 mod memory;
+mod models;
 mod plugins;
 mod providers;
 mod services;

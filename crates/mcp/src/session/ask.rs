@@ -2,7 +2,7 @@
 //! legacy one.
 
 use super::Session;
-use super::state::{Open, Question, Stage, Target};
+use super::state::{Open, PersonAsked, Stage, Target};
 use crate::approvals::Approvals;
 use crate::era::{self, Era, META_CAPABILITIES};
 use crate::gate::{Answered, Kind};
@@ -73,7 +73,7 @@ impl Session {
         };
         self.open.insert(id.clone(), open);
         let deadline = self.now + APPROVAL_WAIT;
-        let question = Question { id: id.clone(), message, target, question, deadline };
+        let question = PersonAsked { id: id.clone(), message, target, question, deadline };
         self.questions.insert(asking, question);
     }
 

@@ -5,7 +5,7 @@ use super::client::token;
 use super::state::{Open, Phase, Stage, Target};
 use crate::catalogue::Lookup;
 use crate::era::Era;
-use crate::gate::{Begun, Call, Kind, Ticket};
+use crate::gate::{Kind, Ticket};
 use crate::message::{DENIED, INVALID_PARAMS, Id, METHOD_NOT_FOUND, Message};
 use crate::method::{self, Gated, Subject};
 use crate::names;
@@ -67,29 +67,13 @@ impl Session {
         None
     }
 
-    /// Asks the gate, and does what it says. A question that was answered is not put again.
-    pub(super) fn judge(&mut self, id: &Id, message: Message, target: Target, is_answered: bool) {
-        let name = self.links.get(target.server).map_or("", |link| link.name.as_str());
-        let call = Call {
-            server: name,
-            kind: target.kind,
-            name: &target.name,
-            arguments: &target.arguments,
-        };
-        match self.gate.begin(&call) {
-            Ok(Begun::Allowed(ticket)) => self.forward(id, message, target, ticket),
-            Ok(Begun::Denied { reason }) => self.refuse(id, &target, &reason),
-            Ok(Begun::Asked { message: text, .. }) if is_answered => {
-                self.refuse(id, &target, &text)
-            }
-            Ok(Begun::Asked { question, message: text }) => {
-                self.ask(id, message, target, question, &text);
-            }
-            Err(error) => self.refuse(id, &target, &error.to_string()),
-        }
-    }
-
-    fn forward(&mut self, id: &Id, mut message: Message, target: Target, ticket: Ticket) {
+    pub(super) fn forward(
+        &mut self,
+        id: &Id,
+        mut message: Message,
+        target: Target,
+        ticket: Ticket,
+    ) {
         let server = target.server;
         let is_kept_here = message.method() == "subscriptions/listen"
             && (self.prefixes || self.phase(server) != Phase::Ready(Era::Modern));
@@ -144,7 +128,7 @@ impl Session {
         self.unavailable(id, target.server, reason);
     }
 
-    fn look_up(&mut self, target: &Target) -> Lookup {
+    pub(super) fn look_up(&mut self, target: &Target) -> Lookup {
         let Some(link) = self.links.get_mut(target.server) else { return Lookup::Unknown };
         link.catalogue.look_up(&target.name, &target.arguments)
     }

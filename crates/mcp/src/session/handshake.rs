@@ -261,6 +261,8 @@ impl Session {
             Stage::Plain
             | Stage::Gated { .. }
             | Stage::Tools { .. }
+            | Stage::Judging { .. }
+            | Stage::Finishing { .. }
             | Stage::Waiting
             | Stage::Asking(_)
             | Stage::Gathering(_)

@@ -1,7 +1,7 @@
 //! A session: one client, one or several servers, and the gate between them.
 //!
 //! It is a state machine without threads, clocks or pipes: a message goes in, messages come out. Whoever drives it
-//! says what time it is.
+//! says what time it is, and asks the gate about calls and results ([`Question`]).
 //!
 //! INVARIANT (TicketsComeBack): a ticket of the gate lives in exactly one place of the session and leaves it by
 //! `finish` or `lost`.
@@ -13,6 +13,7 @@ mod gather;
 mod handshake;
 mod listing;
 mod own;
+mod pending;
 mod result;
 mod server;
 mod state;
@@ -28,10 +29,12 @@ use crate::names::{self, BadServerName};
 use gather::Gather;
 use own::Own;
 use serde_json::{Value, json};
-use state::{Client, Link, Open, Phase, Question, Relayed, Routes, Stage};
+use state::{Client, Link, Open, PersonAsked, Phase, Relayed, Routes, Stage};
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::Instant;
+
+pub use pending::{Question, Reply};
 
 /// A session between one client and its servers.
 pub struct Session {
@@ -46,7 +49,7 @@ pub struct Session {
     /// Requests of ours to servers.
     own: HashMap<Id, Own>,
     /// Questions of ours to a legacy client.
-    questions: HashMap<Id, Question>,
+    questions: HashMap<Id, PersonAsked>,
     /// Requests of servers to the client, by the id that the client sees.
     relayed: HashMap<Id, Relayed>,
     approvals: Approvals,
@@ -57,6 +60,8 @@ pub struct Session {
     counter: u64,
     now: Instant,
     out: Vec<Outgoing>,
+    /// What the gate is to be asked.
+    asked: Vec<pending::Question>,
 }
 
 /// A message to be sent.
@@ -141,6 +146,7 @@ impl Session {
             counter: 0,
             now,
             out: Vec::new(),
+            asked: Vec::new(),
         })
     }
 
@@ -222,6 +228,11 @@ impl Session {
             self.give_back_own(own);
         }
         self.questions.clear();
+        for question in self.take_questions() {
+            if let Some(ticket) = question.into_ticket() {
+                self.gate.lost(ticket);
+            }
+        }
         for server in 0..self.links.len() {
             let Some(link) = self.links.get_mut(server) else { continue };
             if !matches!(link.phase, Phase::Gone { .. }) {
@@ -253,7 +264,10 @@ impl Session {
             | Stage::Handshake { .. }
             | Stage::Waiting
             | Stage::Asking(_)
-            | Stage::Gathering(_) => {}
+            | Stage::Gathering(_)
+            // Its ticket is with the gate, and comes back or is spent there.
+            | Stage::Judging { .. }
+            | Stage::Finishing { .. } => {}
         }
     }
 

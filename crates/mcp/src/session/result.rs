@@ -1,11 +1,10 @@
 //! Answers of servers to the client's requests.
 
 use super::Session;
-use super::call::is_tool_error;
 use super::state::{Open, Stage};
 use crate::approvals::Approvals;
 use crate::era::{self, Era};
-use crate::gate::{Delivery, Kind, Ticket};
+use crate::gate::{Delivery, GateError, Kind, Ticket};
 use crate::message::{INTERNAL_ERROR, Id, Malformed, Message, SERVER_UNAVAILABLE};
 use crate::reply;
 use serde_json::{Value, json};
@@ -27,6 +26,8 @@ impl Session {
                     Stage::Plain | Stage::Gated { .. } | Stage::Tools { .. } => true,
                     Stage::Handshake { is_relayed, .. } => *is_relayed,
                     Stage::Waiting
+                    | Stage::Judging { .. }
+                    | Stage::Finishing { .. }
                     | Stage::Asking(_)
                     | Stage::Gathering(_)
                     | Stage::Listening { .. } => false,
@@ -53,18 +54,34 @@ impl Session {
                 self.handshake_response(id, server, era, *request, failed, message);
             }
             Stage::Tools { .. } | Stage::Plain => self.pass(&method, era, server, failed, message),
-            Stage::Waiting | Stage::Asking(_) | Stage::Gathering(_) | Stage::Listening { .. } => {}
+            Stage::Waiting
+            | Stage::Judging { .. }
+            | Stage::Finishing { .. }
+            | Stage::Asking(_)
+            | Stage::Gathering(_)
+            | Stage::Listening { .. } => {}
         }
     }
 
-    /// Hands a result to the gate, and what the gate leaves of it to the client.
+    /// Hands a result to the gate.
     fn finish(&mut self, id: &Id, call: Answer, ticket: Ticket, failed: bool, message: Message) {
         if let Err(reason) = self.check_input_requests(&call, &message) {
             self.gate.lost(ticket);
             return self.refuse_kind(id, call.kind, &call.method, call.era, &reason);
         }
+        self.have_judged(id, call, ticket, failed, message);
+    }
+
+    /// Hands to the client what the gate leaves of a result.
+    pub(super) fn hand_over(
+        &mut self,
+        id: &Id,
+        call: Answer,
+        failed: bool,
+        message: Message,
+        delivery: Result<Delivery, GateError>,
+    ) {
         let outcome = message.outcome();
-        let delivery = self.gate.finish(ticket, outcome, failed || is_tool_error(outcome));
         match delivery {
             Ok(Delivery::AsItCame) => {
                 self.remember_task(&call, message.outcome());
@@ -175,6 +192,7 @@ impl Session {
 }
 
 /// The call that an answer belongs to.
+#[derive(Debug)]
 pub(super) struct Answer {
     pub(super) server: usize,
     pub(super) method: String,

@@ -211,10 +211,12 @@ impl Session {
             Stage::Plain
             | Stage::Gated { .. }
             | Stage::Tools { .. }
+            | Stage::Judging { .. }
             | Stage::Waiting
             | Stage::Asking(_) => true,
             Stage::Handshake { is_relayed, .. } => *is_relayed,
-            Stage::Gathering(_) | Stage::Listening { .. } => false,
+            // It has answered before it went.
+            Stage::Finishing { .. } | Stage::Gathering(_) | Stage::Listening { .. } => false,
         };
         let hit = self.open.iter().filter(|(_, open)| open.server == server && is_hit(&open.stage));
         let hit: Vec<Id> = hit.map(|(id, _)| id.clone()).collect();

@@ -1,5 +1,6 @@
 //! What a session remembers of its client, its servers and the requests under way.
 
+use super::pending::{Finishing, Judging};
 use crate::approvals::Subject;
 use crate::catalogue::Catalogue;
 use crate::era::{Era, LEGACY_VERSION};
@@ -129,6 +130,10 @@ pub(super) enum Stage {
     Tools { cursor: Option<String> },
     /// `initialize` or `server/discover`: at the server, or waiting until we have an answer.
     Handshake { message: Box<Message>, is_relayed: bool, deadline: Option<Instant> },
+    /// With the gate, before it is sent.
+    Judging { number: u64, call: Box<Judging> },
+    /// With the gate, after the server has answered.
+    Finishing { number: u64, result: Box<Finishing> },
     /// With us, until the server is ready.
     Waiting,
     /// With a person, whom the client asks by this id.
@@ -164,7 +169,7 @@ impl Target {
 
 /// A question of ours to a legacy client.
 #[derive(Debug)]
-pub(super) struct Question {
+pub(super) struct PersonAsked {
     /// The client's request that waits for it.
     pub(super) id: Id,
     pub(super) message: Message,

@@ -14,7 +14,7 @@ impl Session {
     pub(super) fn listen(&mut self, id: &Id, message: &Message, ticket: Ticket) {
         let kept = self.open.values().filter(|open| matches!(open.stage, Stage::Listening { .. }));
         if kept.count() >= SUBSCRIPTIONS_MAX {
-            self.gate.lost(ticket);
+            self.gate.unsent(ticket);
             return self.fail(
                 id,
                 SERVER_UNAVAILABLE,

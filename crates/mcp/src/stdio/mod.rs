@@ -8,11 +8,12 @@ mod queue;
 use crate::frame::{self, Frame};
 use crate::gate::Gate;
 use crate::limits::QUEUE_BYTES_CALM;
-use crate::session::{Outgoing, Peer, Session, SessionError};
+use crate::session::{Outgoing, Peer, Question, Reply, Session, SessionError};
 use queue::Queue;
+use std::collections::VecDeque;
 use std::io::{self, BufReader, Read, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -61,12 +62,14 @@ pub fn run(
 ) -> Result<(), RunError> {
     let names: Vec<&str> = servers.iter().map(|it| it.name.as_str()).collect();
     let session = match (naming, names.as_slice()) {
-        (Naming::Plain, [name]) => Session::single(gate, name, Instant::now())?,
+        (Naming::Plain, [name]) => Session::single(Arc::clone(&gate), name, Instant::now())?,
         (Naming::Plain, names) => return Err(RunError::Naming(names.len())),
-        (Naming::Prefixed, names) => Session::aggregate(gate, names, Instant::now())?,
+        (Naming::Prefixed, names) => Session::aggregate(Arc::clone(&gate), names, Instant::now())?,
     };
     let driver = Arc::new(Driver {
+        gate,
         session: Mutex::new(session),
+        replies: Mutex::default(),
         client: Arc::new(Queue::default()),
         servers: servers.iter().map(|_| Arc::new(Queue::default())).collect(),
         has_client_ended: AtomicBool::new(false),
@@ -89,17 +92,58 @@ pub fn run(
 }
 
 struct Driver {
+    gate: Arc<dyn Gate>,
     session: Mutex<Session>,
+    /// Answers of the gate that the session has not taken yet.
+    replies: Mutex<VecDeque<Reply>>,
     client: Arc<Queue>,
     servers: Vec<Arc<Queue>>,
     has_client_ended: AtomicBool,
 }
 
 impl Driver {
-    /// Takes one step of the session and queues what it says. The queues never wait, so the order is the session's.
-    fn step(&self, step: impl FnOnce(&mut Session, Instant) -> Vec<Outgoing>) {
+    /// Takes one step of the session and queues what it says. The queues never wait, so the order is the session's. What the
+    /// gate is asked then, it is asked without the session: others go on.
+    fn step(self: &Arc<Self>, step: impl FnOnce(&mut Session, Instant) -> Vec<Outgoing>) {
         let mut session = self.lock();
-        let mut outgoing = step(&mut session, Instant::now());
+        let outgoing = step(&mut session, Instant::now());
+        self.queue(&mut session, outgoing);
+        let questions = session.take_questions();
+        drop(session);
+        self.put(questions);
+        self.take_replies();
+    }
+
+    fn put(self: &Arc<Self>, questions: Vec<Question>) {
+        for question in questions {
+            let driver = Arc::clone(self);
+            question.put(&*self.gate, move |reply| {
+                driver.replies().push_back(reply);
+                driver.take_replies();
+            });
+        }
+    }
+
+    /// Gives answers of the gate to the session. Whoever brings one never waits for the session: who has it takes the answer
+    /// along before, or after, it lets go of it. So a step that waits for the gate itself cannot wait for ever.
+    fn take_replies(self: &Arc<Self>) {
+        while !self.replies().is_empty() {
+            let mut session = match self.session.try_lock() {
+                Ok(session) => session,
+                Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+                Err(TryLockError::WouldBlock) => return,
+            };
+            while let Some(reply) = self.next_reply() {
+                let outgoing = session.take_reply(reply, Instant::now());
+                self.queue(&mut session, outgoing);
+            }
+            let questions = session.take_questions();
+            drop(session);
+            self.put(questions);
+        }
+    }
+
+    fn queue(&self, session: &mut Session, mut outgoing: Vec<Outgoing>) {
         while !outgoing.is_empty() {
             let mut stuck = Vec::new();
             for Outgoing { to, line } in outgoing {
@@ -129,7 +173,15 @@ impl Driver {
         }
     }
 
-    fn read_client(&self, input: impl Read) {
+    fn next_reply(&self) -> Option<Reply> {
+        self.replies().pop_front()
+    }
+
+    fn replies(&self) -> MutexGuard<'_, VecDeque<Reply>> {
+        self.replies.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn read_client(self: &Arc<Self>, input: impl Read) {
         let mut input = BufReader::with_capacity(READ_BYTES, input);
         while let Ok(Some(frame)) = frame::read(&mut input) {
             if self.has_ended() {
@@ -140,7 +192,7 @@ impl Driver {
         self.end();
     }
 
-    fn read_server(&self, server: usize, output: impl Read) {
+    fn read_server(self: &Arc<Self>, server: usize, output: impl Read) {
         let mut output = BufReader::with_capacity(READ_BYTES, output);
         let reason = loop {
             self.client.wait_below(QUEUE_BYTES_CALM);
@@ -156,12 +208,12 @@ impl Driver {
         }
     }
 
-    fn take(&self, server: usize, frame: &Frame) {
+    fn take(self: &Arc<Self>, server: usize, frame: &Frame) {
         self.step(|session, now| session.take_server(server, frame, now));
     }
 
     /// Lets time pass until the client has ended and nothing is under way.
-    fn wait_until_done(&self) {
+    fn wait_until_done(self: &Arc<Self>) {
         let mut deadline = None;
         loop {
             thread::sleep(if self.has_ended() { TICK / 10 } else { TICK });

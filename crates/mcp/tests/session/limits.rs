@@ -1,5 +1,6 @@
 //! Limits hold, and whoever runs into one is told.
 
+use crate::asking::settle;
 use crate::script::Script;
 use mcp::limits::{
     MESSAGE_BYTES_MAX, NOTIFICATIONS_MAX, OPEN_REQUESTS_MAX, SERVER_REQUESTS_MAX, TOOLS_MAX,
@@ -43,11 +44,15 @@ impl Bench {
     }
 
     pub(crate) fn client(&mut self, message: &Value) -> Vec<Outgoing> {
-        self.session.take_client(&Frame::Line(message.to_string().into_bytes()), self.now)
+        let frame = Frame::Line(message.to_string().into_bytes());
+        let out = self.session.take_client(&frame, self.now);
+        settle(&mut self.session, &*self.gate, out, self.now)
     }
 
     pub(crate) fn server(&mut self, message: &Value) -> Vec<Outgoing> {
-        self.session.take_server(0, &Frame::Line(message.to_string().into_bytes()), self.now)
+        let frame = Frame::Line(message.to_string().into_bytes());
+        let out = self.session.take_server(0, &frame, self.now);
+        settle(&mut self.session, &*self.gate, out, self.now)
     }
 }
 

@@ -8,6 +8,7 @@
 )]
 
 mod approvals;
+mod asking;
 mod limits;
 mod pipes;
 mod random;

@@ -1,5 +1,6 @@
 //! Bytes that nobody meant: nothing panics, and every ticket comes back.
 
+use crate::asking::put;
 use crate::limits::Bench;
 use mcp::{Frame, Session};
 use serde_json::json;
@@ -30,6 +31,7 @@ fn random_bytes_never_panic() {
         let line: Vec<u8> = (0..length).map(|_| alphabet[dice.roll(alphabet.len())]).collect();
         bench.session.take_client(&Frame::Line(line.clone()), bench.now);
         bench.session.take_server(0, &Frame::Line(line), bench.now);
+        put(&mut bench.session, &*bench.gate);
     }
 }
 
@@ -60,6 +62,7 @@ fn shuffled_and_broken_transcripts_never_panic_and_lose_no_ticket() {
             _ => Session::aggregate(gate.clone(), &["a", "b"], now).unwrap(),
         };
         session.start(now);
+        let mut late = Vec::new();
         for _ in 0..400 {
             let mut line = lines[dice.roll(lines.len())].clone();
             if dice.roll(4) == 0 && !line.is_empty() {
@@ -76,6 +79,16 @@ fn shuffled_and_broken_transcripts_never_panic_and_lose_no_ticket() {
                 3..20 => drop(session.take_client(&frame, now)),
                 _ => drop(session.take_server(dice.roll(3), &frame, now)),
             }
+            // The gate answers in its order, but when it likes.
+            late.extend(put(&mut session, &*gate));
+            let count = dice.roll(4).min(late.len());
+            for reply in late.drain(..count).collect::<Vec<_>>() {
+                drop(session.take_reply(reply, now));
+            }
+        }
+        session.close();
+        for reply in late {
+            drop(session.take_reply(reply, now));
         }
         drop(session);
         assert_eq!(gate.outstanding(), 0, "seed {seed}");

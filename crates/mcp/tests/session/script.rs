@@ -139,6 +139,11 @@ impl Gate for Script {
         self.write(format!("lost {name}"));
     }
 
+    fn unsent(&self, ticket: Ticket) {
+        let name = self.take(&ticket);
+        self.write(format!("unsent {name}"));
+    }
+
     fn answer(&self, question: &str, answered: Answered) -> Result<(), GateError> {
         self.fails("answer")?;
         self.write(format!("answer {answered:?}"));

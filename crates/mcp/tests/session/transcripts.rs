@@ -3,11 +3,12 @@
 //! The first line says `{"servers": […], "gate": {…}}`. Then, in order: `client` and `server` (or `server:NAME`) are
 //! lines that come in, `to_client` and `to_server` (or `to_server:NAME`) are lines that must come out, in this order for
 //! each peer; nothing else may come out. A text is compared byte for byte, an object as JSON. `"$any"` fits anything,
-//! `"$keep:x"` keeps a value that `"$x"` stands for later. `unordered` are lines to the client in any order. `gone` ends a server, `wait` lets seconds pass, `log` are lines
+//! `"$keep:x"` keeps a value that `"$x"` stands for later. `unordered` are lines to the client in any order. `gone` ends a server, `wait` lets seconds pass, `gate` says that the gate `waits` or `answers`, `log` are lines
 //! that the gate's record must hold in this order.
 
+use crate::asking::{put, settle};
 use crate::script::Script;
-use mcp::{Frame, Outgoing, Peer, Session};
+use mcp::{Frame, Outgoing, Peer, Reply, Session};
 use serde_json::Value;
 use std::collections::{HashMap, VecDeque};
 use std::fs;
@@ -36,6 +37,8 @@ struct Run {
     now: Instant,
     kept: HashMap<String, Value>,
     out: HashMap<Peer, VecDeque<Vec<u8>>>,
+    /// Answers of a gate that takes its time.
+    late: Option<Vec<Reply>>,
 }
 
 impl Run {
@@ -55,11 +58,12 @@ impl Run {
             names => Session::aggregate(gate.clone(), names, now).unwrap(),
         };
         let (kept, out) = (HashMap::new(), HashMap::new());
-        Self { name: name.to_owned(), servers, gate, session, now, kept, out }
+        Self { name: name.to_owned(), servers, gate, session, now, kept, out, late: None }
     }
 
     fn check(mut self, text: &str) {
         let started = self.session.start(self.now);
+        let started = settle(&mut self.session, &*self.gate, started, self.now);
         self.sort(started);
         for (number, line) in text.lines().enumerate().skip(1) {
             let at = format!("{}:{}", self.name, number + 1);
@@ -92,9 +96,32 @@ impl Run {
             "unordered" => return self.expect_all(at, value),
             "log" => return self.expect_log(at, value),
             "about" => return,
+            "gate" => self.gate(at, value),
             _ => panic!("{at}: no step is called {verb}"),
         };
+        let out = match &mut self.late {
+            Some(late) => {
+                late.extend(put(&mut self.session, &*self.gate));
+                out
+            }
+            None => settle(&mut self.session, &*self.gate, out, self.now),
+        };
         self.sort(out);
+    }
+
+    /// Makes the gate take its time, or give the answers that it owes.
+    fn gate(&mut self, at: &str, value: &Value) -> Vec<Outgoing> {
+        match value.as_str() {
+            Some("waits") => {
+                self.late.get_or_insert_default();
+                Vec::new()
+            }
+            Some("answers") => {
+                let late = self.late.take().unwrap_or_default();
+                late.into_iter().flat_map(|it| self.session.take_reply(it, self.now)).collect()
+            }
+            _ => panic!("{at}: the gate `waits` or `answers`"),
+        }
     }
 
     fn sort(&mut self, out: Vec<Outgoing>) {

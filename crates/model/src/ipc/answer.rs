@@ -1,12 +1,32 @@
 //! What the sender of a message is told.
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::error::IpcError;
 use super::shape::sorted;
 use super::table::ActionName;
 use super::uuid::Uuid;
-use crate::Decision;
+use crate::{Decision, Fix, Objection};
+
+/// What an agent can do about a call that was stopped, as far as anything is known.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Next {
+    /// What would make it pass, for the agent to pass on.
+    pub remedy: Option<String>,
+    /// A safer way, for the agent itself.
+    pub fix: Option<Fix>,
+}
+
+impl Next {
+    /// What the objections of a verdict say, the strictest first.
+    #[must_use]
+    pub fn of(objections: &[Objection]) -> Self {
+        Self {
+            remedy: objections.iter().find_map(|it| it.remedy.clone()),
+            fix: objections.iter().find_map(|it| it.fix.clone()),
+        }
+    }
+}
 
 /// The answer to a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,6 +43,8 @@ pub enum Answer {
         reason: String,
         /// The question that was put to them, if one was.
         approval: Option<Uuid>,
+        /// What would make it pass.
+        next: Next,
     },
     /// It was one, and the gate does not let it happen, or not yet.
     Stopped {
@@ -36,6 +58,8 @@ pub enum Answer {
         reason: String,
         /// The approval that it is about: one that a person is asked for, or has denied.
         approval: Option<Uuid>,
+        /// What would make it pass.
+        next: Next,
     },
     /// Its handler tried and failed.
     Failed {
@@ -48,9 +72,11 @@ impl Answer {
     /// The answer as it is sent. `ok` says whether it was done, whatever a handler gave.
     #[must_use]
     pub fn to_value(&self) -> Value {
-        let about = match self {
-            Self::TaintBlocked { approval, .. } | Self::Stopped { approval, .. } => *approval,
-            Self::Done(_) | Self::Refused(_) | Self::Failed { .. } => None,
+        let (about, next) = match self {
+            Self::TaintBlocked { approval, next, .. } | Self::Stopped { approval, next, .. } => {
+                (*approval, Some(next))
+            }
+            Self::Done(_) | Self::Refused(_) | Self::Failed { .. } => (None, None),
         };
         let mut answer = match self {
             Self::Done(fields) => fields.clone(),
@@ -72,6 +98,13 @@ impl Answer {
         };
         if let Some(approval) = about {
             answer.insert("approval".to_owned(), approval.to_string().into());
+        }
+        if let Some(remedy) = next.and_then(|it| it.remedy.as_deref()) {
+            answer.insert("remedy".to_owned(), remedy.into());
+        }
+        if let Some(fix) = next.and_then(|it| it.fix.as_ref()) {
+            let fix = json!({ "reason": fix.reason, "alternative": fix.alternative });
+            answer.insert("fix".to_owned(), fix);
         }
         let done = matches!(self, Self::Done(_));
         answer.insert("ok".to_owned(), done.into());

@@ -17,7 +17,17 @@ pub(super) const PROVIDER_UNITS_MAX: usize = 64;
 pub(super) const MODEL_UNITS_MAX: usize = 128;
 pub(super) const TURN_UNITS_MAX: usize = 200_000;
 pub(super) const TURNS_MAX: usize = 200;
+/// Blocks of one turn: an answer that calls sixteen tools at once has less than forty.
+pub(super) const BLOCKS_MAX: usize = 100;
+pub(super) const TOOL_USE_ID_UNITS_MAX: usize = 128;
+pub(super) const TOOLS_MAX: usize = 50;
+pub(super) const TOOL_NAME_UNITS_MAX: usize = 100;
+pub(super) const TOOL_DESCRIPTION_UNITS_MAX: usize = 2000;
+/// A JSON Schema of the arguments of one tool, as text.
+pub(super) const TOOL_SCHEMA_UNITS_MAX: usize = 20_000;
 pub(super) const TOKENS_MAX: u64 = 200_000;
+
+pub(super) const ANSWER_UNITS_MAX: usize = 500_000;
 
 pub(super) const SCOPE_UNITS_MAX: usize = 200;
 pub(super) const MEMORY_UNITS_MAX: usize = 100_000;

@@ -7,9 +7,10 @@ use serde_json::{Map, Value, json};
 use super::action::{
     AuditQuery, BrowserClick, BrowserClose, BrowserLaunch, BrowserNavigate, BrowserScreenshot,
     BrowserSnapshot, BrowserType, FileEdit, FileList, FileRead, FileSearch, FileWrite, LlmCall,
-    MemoryDelete, MemoryList, MemoryQuery, MemoryRead, MemoryWrite, OauthCall, SchedulerAddCron,
-    SchedulerGetHeartbeat, SchedulerListCron, SchedulerListTriggers, SchedulerRemoveCron,
-    SchedulerRunAt, ShellExec, SkillList, SkillPropose, SkillRead, WebFetch, WebSearch,
+    MemoryDelete, MemoryList, MemoryQuery, MemoryRead, MemoryWrite, MessageOut, OauthCall,
+    SchedulerAddCron, SchedulerGetHeartbeat, SchedulerListCron, SchedulerListTriggers,
+    SchedulerRemoveCron, SchedulerRunAt, ShellExec, SkillList, SkillPropose, SkillRead, WebFetch,
+    WebSearch,
 };
 use super::issue::Reader;
 use super::shape::{Fields, Property, object_schema, sorted};
@@ -200,6 +201,10 @@ actions! { ($)
         answer Own Rows, from Agent;
     scheduler_run_at SchedulerRunAt "schedule a job that comes once":
         kind SchedulerAdd, Write [], roles [datetime Content, prompt Content],
+        answer Own Rows, from Agent;
+    // An answer may be about anything that was read, and naming an address reaches none.
+    message_out MessageOut "say something to the user":
+        kind MessageOut, Read [], roles [text Content],
         answer Own Rows, from Agent;
     audit_query AuditQuery "search the evidence":
         kind AuditQuery, Read [], roles [],

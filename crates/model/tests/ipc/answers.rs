@@ -1,7 +1,7 @@
 //! The answers, to the byte.
 
-use model::Decision;
-use model::ipc::{self, ActionName, Answer, ISSUES_MAX, IpcError, Uuid};
+use model::ipc::{self, ActionName, Answer, ISSUES_MAX, IpcError, Next, Uuid};
+use model::{Decision, Fix};
 use serde_json::{Map, Value, json};
 
 fn refusal(message: &str) -> Value {
@@ -74,6 +74,7 @@ fn the_other_answers_have_the_shapes_of_the_issue() {
         action: ActionName::OauthCall,
         reason: "why".to_owned(),
         approval: None,
+        next: Next::default(),
     };
     let expected =
         json!({"ok": false, "error": "why", "taintBlocked": true, "action": "oauth_call"});
@@ -84,6 +85,10 @@ fn the_other_answers_have_the_shapes_of_the_issue() {
         rule: "net-ask-tunnel".to_owned(),
         reason: "why".to_owned(),
         approval: Uuid::parse("123e4567-e89b-42d3-a456-426614174000"),
+        next: Next {
+            remedy: Some("ask the user".to_owned()),
+            fix: Some(Fix { reason: "it loses work".into(), alternative: "rm -rI".into() }),
+        },
     };
     let expected = json!({
         "approval": "123e4567-e89b-42d3-a456-426614174000",
@@ -92,6 +97,8 @@ fn the_other_answers_have_the_shapes_of_the_issue() {
         "action": "web_fetch",
         "decision": "step_up",
         "rule": "net-ask-tunnel",
+        "remedy": "ask the user",
+        "fix": { "reason": "it loses work", "alternative": "rm -rI" },
     });
     assert_eq!(stopped.to_value(), expected);
     let failed = Answer::Failed { message: "disk full".to_owned() };

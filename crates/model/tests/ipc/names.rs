@@ -22,6 +22,7 @@ const OTHERS: &[&str] = &[
     r#"{"action":"file_list"}"#,
     r#"{"action":"file_search","query":"b","path":"a","maxResults":1}"#,
     r#"{"action":"shell_exec","command":"ls","dir":"src","timeoutMs":1000}"#,
+    r#"{"action":"message_out","text":"The harbour opens at six."}"#,
     r#"{"action":"scheduler_add_cron","schedule":"0 9 * * 1","prompt":"p","maxTokenBudget":5}"#,
     r#"{"action":"scheduler_run_at","datetime":"2026-03-01T14:30:00","prompt":"p","delivery":{"mode":"channel","target":"last"}}"#,
     r#"{"action":"scheduler_run_at","datetime":"2026-03-01T14:30:00","prompt":"p","delivery":{"mode":"channel","target":{"provider":"slack","scope":"dm","identifiers":{"peer":"U1"}}}}"#,
@@ -38,7 +39,7 @@ fn every_accepted_message_is_the_action_that_it_names() {
     }
     let missed: Vec<_> = ActionName::ALL.iter().filter(|name| !read.contains(name)).collect();
     assert!(missed.is_empty(), "{missed:?}");
-    assert_eq!(ActionName::ALL.len(), 32);
+    assert_eq!(ActionName::ALL.len(), 33);
 }
 
 #[test]

@@ -113,7 +113,13 @@ pub(crate) enum Deeds {
 impl Deeds {
     /// Those of an action of ours.
     pub(crate) fn of_action(name: ActionName, call: &ToolCall, commands: &[Command]) -> Self {
-        let looks = [ActionName::FileRead, ActionName::FileList, ActionName::FileSearch];
+        // What is said is looked at as a message; nothing is done by it where the agent works.
+        let looks = [
+            ActionName::FileRead,
+            ActionName::FileList,
+            ActionName::FileSearch,
+            ActionName::MessageOut,
+        ];
         let writes = [ActionName::FileWrite, ActionName::FileEdit];
         if name == ActionName::ShellExec {
             lines::of(commands)

@@ -27,6 +27,7 @@ pub(crate) const BEFORE: &[&dyn Guard<Proposed>] = &[
     &before::secret_elsewhere::SecretElsewhere,
     &before::shell_command::ShellCommand,
     &before::obeyed_file::ObeyedFile,
+    &before::poisoned_memory::PoisonedMemory,
     &before::taint_budget::TaintBudget,
     &before::risk_across_calls::RiskAcrossCalls,
     &before::sink_provenance::SinkProvenance,

@@ -312,6 +312,11 @@ impl Ledger {
         (&turn.lent, self.name_of(turn.lender.unwrap_or_default()))
     }
 
+    /// How many clauses of sources count as the user's, because they handed the tasks of these on.
+    pub(crate) fn tasks_handed_on(&self) -> usize {
+        self.lent().0.clauses().len()
+    }
+
     /// What other texts ask for.
     pub(super) fn foreign(&self) -> &Asked {
         &self.foreign

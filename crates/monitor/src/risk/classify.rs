@@ -16,6 +16,7 @@ pub(super) fn classes(effect: &Effect) -> Classes {
     match effect {
         Effect::Action(action) => of_action(action),
         Effect::Tool(tool) => of_tool(tool),
+        Effect::Message(_) => of_kind(effect.kind()),
     }
 }
 

@@ -63,7 +63,7 @@ impl Observation {
     #[must_use]
     pub fn proposed(effect: &Effect) -> Self {
         let tool = match effect {
-            Effect::Action(_) => None,
+            Effect::Action(_) | Effect::Message(_) => None,
             Effect::Tool(tool) => Some(tool.call.tool().clone()),
         };
         Self {

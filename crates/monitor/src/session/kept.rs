@@ -2,6 +2,7 @@
 
 use super::Session;
 use crate::change::Change;
+use crate::state::Summary;
 
 /// Changes of so many bytes are kept before one is put in their place.
 const COMPACT_BYTES_MIN: usize = 128 << 10;
@@ -17,6 +18,7 @@ impl Session {
             risk: Some(self.risk.snapshot().clone()),
             calls: self.calls,
             stopped: self.stopped,
+            prompt: self.kept_prompt(),
             parent: self.parent.as_ref().map(|it| it.as_str().to_owned()),
             record: self.newest.map(|it| it.to_hex().as_str().to_owned()),
             ..Change::default()
@@ -34,5 +36,17 @@ impl Session {
     pub(crate) fn was_compacted(&mut self, bytes: usize) {
         self.bytes_kept = 0;
         self.snapshot_bytes = bytes;
+    }
+
+    /// What lists show of it.
+    pub(crate) fn summary(&self) -> Summary {
+        Summary {
+            taint: self.flags(),
+            tainted_tokens: self.taint.budget().tainted_tokens(),
+            clean_tokens: self.taint.budget().clean_tokens(),
+            origin: self.taint.tag().map(|it| it.origin).unwrap_or_default(),
+            calls: self.calls,
+            stopped: self.stopped,
+        }
     }
 }

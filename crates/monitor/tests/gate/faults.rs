@@ -10,12 +10,14 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use aegx::Digest;
 use evidence::{Disk, RealDisk, Receipt};
 use model::ipc::Uuid;
-use model::{Caller, Effect, Profile, RawCall, SessionId, Source, Taint, TaintTag};
+use model::{
+    AgentId, Caller, Effect, Profile, RawCall, SessionId, Source, Taint, TaintTag, UserId,
+};
 use monitor::approvals::{Answer, Approval, ApprovalError, ExactCall, Hindrance, Question, Word};
 use monitor::standing::{Standing, Wanted};
 use monitor::{
     Approvals, Approver, Asked, Executor, Grounds, Labels, Opened, Opening, Output, Permit, State,
-    StateError, Summary,
+    StateError, Summary, Talked,
 };
 use serde_json::Value;
 use store::SqliteStore;
@@ -72,6 +74,26 @@ impl Labels for FaultyState {
     fn remember_label(&self, digests: &[Digest], tag: &TaintTag) -> Result<(), StateError> {
         self.fails()?;
         self.store.remember_label(digests, tag)
+    }
+}
+
+impl Talked for FaultyState {
+    fn talk(&self, user: &UserId, agent: &AgentId) -> Result<Option<Vec<u8>>, StateError> {
+        self.store.talk(user, agent)
+    }
+
+    fn keep_talk(&self, user: &UserId, agent: &AgentId, talk: &[u8]) -> Result<(), StateError> {
+        self.fails()?;
+        self.store.keep_talk(user, agent, talk)
+    }
+
+    fn prompt(&self, form: &Digest) -> Result<Option<Vec<u8>>, StateError> {
+        self.store.prompt(form)
+    }
+
+    fn keep_prompt(&self, form: &Digest, kept: &[u8]) -> Result<(), StateError> {
+        self.fails()?;
+        self.store.keep_prompt(form, kept)
     }
 }
 

@@ -27,6 +27,7 @@ mod path;
 mod properties;
 mod questions;
 mod restart;
+mod sanitized;
 mod standing;
 mod surroundings;
 mod targets;

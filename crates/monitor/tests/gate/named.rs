@@ -6,7 +6,7 @@ use model::Decision;
 use policy::{FactSheet, PackText, Policy};
 use serde_json::{Value, json};
 
-use crate::gate::world::{Gate, World, content, stopped};
+use crate::gate::world::{Gate, WAITS_MAX, World, content, stopped};
 
 const RULES: &str = r#"
 @id("own-no-push") @reason("a person pushes") @decision("deny")
@@ -29,18 +29,17 @@ forbid (principal, action, resource)
 when { context.recipient != "" } unless { context.recipient like "*@example.org" };
 "#;
 
-/// Ten seconds of waiting for a record to be seen.
-const WAITS_MAX: usize = 1000;
-
 fn rules() -> Policy {
     let mut packs = PackText::embedded();
     packs.push(PackText { name: "own.cedar".to_owned(), text: RULES.to_owned() });
     Policy::build(&packs).unwrap()
 }
 
-/// The facts of the `n`th decision, in the spelling of `policy explain`. A reader may be behind the journal for a moment.
+/// The facts of the `n`th decision about a call, in the spelling of `policy explain`. A reader may be behind the journal for a moment.
 fn recorded(gate: &Gate, n: usize) -> FactSheet {
-    let is_decision = |it: &Value| content(it, "facts").is_object();
+    let is_decision = |it: &Value| {
+        content(it, "facts").is_object() && *content(it, "effect") != json!("message_in")
+    };
     let decided = (0..WAITS_MAX).find_map(|_| {
         let found = gate.records().into_iter().filter(is_decision).nth(n);
         if found.is_none() {

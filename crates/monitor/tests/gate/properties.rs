@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use model::{Caller, RawCall, Source};
-use monitor::{Asked, Begun, Output, Status};
+use monitor::{Asked, Begun, Output, Refusal, Status};
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -67,7 +67,11 @@ impl Life<'_> {
         let args = br#"{"url":"https://news.example/today"}"#;
         let read = Asked::Tool(RawCall { tool: "read_page", args });
         match step {
-            Step::Hear(source, text) => drop(self.gate().hear(&self.who, *source, text).unwrap()),
+            // A stranger who gives orders is not heard, which lessens nothing either.
+            Step::Hear(source, text) => match self.gate().hear(&self.who, *source, text) {
+                Ok(_) | Err(Refusal::Stopped(_)) => {}
+                Err(other) => panic!("{other}"),
+            },
             Step::Read(text) => drop(self.gate().monitor.run(&self.who, &read, &Gives(text))),
             Step::Begin => {
                 let begun = self.gate().monitor.begin(&self.who, &read);

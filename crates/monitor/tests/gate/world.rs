@@ -86,6 +86,12 @@ impl World {
         open(self.dir.path(), &self.clock, Durability::DangerouslyUnsynced)
     }
 
+    /// The same with something else done with outputs.
+    pub(crate) fn open_sanitizing(&self, plans: scan::sanitize::Plans) -> Gate {
+        let gate = self.open_unsynced();
+        Gate { monitor: gate.monitor.with_sanitizing(plans), ..gate }
+    }
+
     /// The same with other rules.
     pub(crate) fn open_with_rules(&self, rules: Policy) -> Gate {
         open_with(self.dir.path(), &self.clock, Durability::DangerouslyUnsynced, Arc::new(rules))
@@ -178,6 +184,9 @@ pub(crate) fn records(evidence: &Path) -> Vec<Value> {
     reader.read(reader.start().unwrap(), see).unwrap();
     lines
 }
+
+/// How often it is looked for a record, 10 ms apart.
+pub(crate) const WAITS_MAX: usize = 1000;
 
 pub(crate) fn kind(record: &Value) -> &str {
     record.pointer("/meta/kind").and_then(Value::as_str).unwrap_or_default()
@@ -291,6 +300,18 @@ impl Gate {
 
     pub(crate) fn records(&self) -> Vec<Value> {
         records(&self.evidence)
+    }
+
+    /// The last record whose content has the field. Without syncs a reader may be behind the journal for a moment.
+    pub(crate) fn last_with(&self, field: &str) -> Value {
+        let found = (0..WAITS_MAX).find_map(|_| {
+            let last = self.records().pop().filter(|it| !content(it, field).is_null());
+            if last.is_none() {
+                std::thread::sleep(std::time::Duration::from_millis(10));
+            }
+            last
+        });
+        found.unwrap_or_else(|| panic!("the last record has no `{field}`"))
     }
 
     /// Ends in order.

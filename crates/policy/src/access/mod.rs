@@ -8,11 +8,13 @@ mod layer;
 mod tool;
 
 pub use file::{
-    Access, Agents, Approval, BUDGET_MAX, Browser, Budget, Effort, Egress, FILE_BYTES_MAX,
-    FileError, Global, GlobalTool, Grant, HeartbeatSettings, HoursSettings, JOBS_PER_USER_MAX,
-    KnownTools, Limits, Manifest, McpServer, Mount, MountMode, Network, Notifications, Operations,
-    Peer, Readers, Refresh, Sandbox, SandboxProfile, SchedulerSettings, Search, SearchEngine,
-    Service, Shell, SubAgent, ToolFilter, Transport, Unit, User, Users,
+    Access, Agents, Api, Approval, BUDGET_MAX, Browser, Budget, Cidr, Effort, Egress, Endpoint,
+    FILE_BYTES_MAX, FileError, Global, GlobalTool, Grant, HeartbeatSettings, HoursSettings,
+    JOBS_PER_USER_MAX, KnownTools, Limits, LogLevel, Manifest, McpServer, ModelRef, Models, Mount,
+    MountMode, Network, Networks, Notifications, Operations, POLICY_VERSION_MAX, Peer, Price,
+    Prices, Privacy, RateLimits, Readers, Refresh, Sandbox, SandboxProfile, SanitizeSettings,
+    SchedulerSettings, Search, SearchEngine, ServeSettings, ServeTls, Service, Shell, SubAgent,
+    Task, ToolFilter, Transport, Unit, User, Users, runs_models,
 };
 pub use keys::{KeyGrant, KeyMode, Keys};
 pub use model::Domain;

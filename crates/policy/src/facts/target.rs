@@ -25,6 +25,8 @@ pub enum Target {
     Oversized,
     /// An address that looks as if it carried data off.
     Exfiltration,
+    /// The agent's instructions: an answer that gives them away, or questions that press for them.
+    SystemPrompt,
 }
 
 impl Target {
@@ -40,6 +42,7 @@ impl Target {
         Self::PrivateAddress,
         Self::Oversized,
         Self::Exfiltration,
+        Self::SystemPrompt,
     ];
 
     /// The name in policies.
@@ -56,6 +59,7 @@ impl Target {
             Self::PrivateAddress => "private_address",
             Self::Oversized => "oversized",
             Self::Exfiltration => "exfiltration",
+            Self::SystemPrompt => "system_prompt",
         }
     }
 

@@ -76,6 +76,7 @@ pub use environment::FOR_PROGRAMS;
 pub use error::CageError;
 pub use fresh::Fresh;
 pub use given::SYSTEM;
+pub(crate) use given::real as real_file;
 pub use kept::SetAside;
 pub use ladder::{Held, Hold, Rung};
 pub use leave::Leave;

@@ -5,6 +5,7 @@
 //! stands in arguments or in an environment that others can read.
 
 mod aside;
+mod confined;
 mod error;
 mod form;
 mod launcher;
@@ -24,6 +25,7 @@ use monitor::Permit;
 use crate::cage::{Cage, Ending, Held, Inmate};
 
 pub use aside::Aside;
+pub use confined::{Confined, Launched};
 pub use error::RunError;
 pub use launcher::launcher;
 pub use text::clean;

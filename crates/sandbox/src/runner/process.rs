@@ -28,12 +28,12 @@ const PAUSE: Duration = Duration::from_millis(1);
 /// How long what was printed may still come after the end.
 const DRAIN: Duration = Duration::from_secs(2);
 /// Bytes that are read at a time.
-const PIECE_BYTES: usize = 64 << 10;
+pub(super) const PIECE_BYTES: usize = 64 << 10;
 
 /// A launcher. Dropped, it is ended, and everything in its cage with it.
 pub(super) struct Process {
     child: Child,
-    socket: UnixStream,
+    pub(super) socket: UnixStream,
 }
 
 /// What came from it.
@@ -47,16 +47,25 @@ pub(super) struct Heard {
 }
 
 impl Process {
-    #[expect(clippy::disallowed_methods, reason = "this is where a launcher of cages is started")]
+    /// A launcher whose program prints to us.
     pub(super) fn start(program: &Path) -> Result<Self, RunError> {
+        Self::start_with(program, Stdio::piped(), Stdio::piped())
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "this is where a launcher of cages is started")]
+    pub(super) fn start_with(
+        program: &Path,
+        stdout: Stdio,
+        stderr: Stdio,
+    ) -> Result<Self, RunError> {
         let (socket, theirs) = UnixStream::pair().map_err(RunError::Launcher)?;
         let child = Command::new(program)
             .arg(LAUNCHER)
             .env_clear()
             .current_dir("/")
             .stdin(Stdio::from(OwnedFd::from(theirs)))
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
+            .stdout(stdout)
+            .stderr(stderr)
             // What a terminal sends to us is not meant for it.
             .process_group(0)
             .spawn()

@@ -80,7 +80,7 @@ impl Conversation {
             Some(Crescendo::Sum)
         } else if scoring >= SUSTAINED_FROM {
             Some(Crescendo::Sustained)
-        } else if follows && signs.internal {
+        } else if follows && signs.addressed {
             Some(Crescendo::Probe)
         } else {
             None

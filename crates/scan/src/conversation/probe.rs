@@ -7,6 +7,8 @@ use crate::text::Normal;
 
 /// How far apart a verb and its object may lie, in bytes.
 const WITHIN_BYTES: usize = 96;
+/// How far behind the name of a prompt its file may stand, in bytes.
+const FILE_WITHIN_BYTES: usize = 48;
 /// Examples from which on a message primes.
 const EXAMPLES_FROM: usize = 4;
 
@@ -23,6 +25,8 @@ pub struct Signs {
     pub behaviour: u32,
     /// It names something of an assistant's inside.
     pub internal: bool,
+    /// It names something of the inside of the assistant that it speaks to.
+    pub addressed: bool,
 }
 
 impl Signs {
@@ -39,23 +43,26 @@ pub(super) fn signs(text: &str) -> Signs {
     let mut signs = Signs::default();
     let Some(phrases) = PHRASES.as_ref() else {
         // INVARIANT (FailClosed): a detector that does not work clears nothing.
-        return Signs { extraction: 1000, internal: true, ..signs };
+        return Signs { extraction: 1000, internal: true, addressed: true, ..signs };
     };
     let (mut verb, mut examples) = (None, 0);
     for found in phrases.find(&folded) {
         match found.class {
             Class::Show => verb = Some(found.end),
-            Class::Instructions | Class::Inside => {
+            // Whoever makes agents speaks of the prompts in their files.
+            Class::Subject if is_in_file(&folded, found.end) => {}
+            Class::Instructions | Class::Subject | Class::Inside => {
                 signs.internal = true;
+                signs.addressed |= found.class != Class::Subject;
                 let is_near =
                     verb.is_some_and(|it: usize| found.start - it.min(found.start) <= WITHIN_BYTES);
-                let weight = if found.class == Class::Instructions { 850 } else { 500 };
+                let weight = if found.class == Class::Inside { 500 } else { 850 };
                 if is_near {
                     signs.extraction = signs.extraction.max(weight);
                 }
             }
             Class::Direct => {
-                signs.internal = true;
+                (signs.internal, signs.addressed) = (true, true);
                 signs.extraction = signs.extraction.max(950);
             }
             Class::Framing => signs.extraction = signs.extraction.max(300),
@@ -74,12 +81,30 @@ pub(super) fn signs(text: &str) -> Signs {
     signs
 }
 
+/// Is a path named close behind `at`?
+fn is_in_file(folded: &Normal, at: usize) -> bool {
+    let to = at.saturating_add(FILE_WITHIN_BYTES).min(folded.bytes().len());
+    let behind = folded.bytes().get(at..to).unwrap_or_default();
+    let sentence = behind.split(|it| b"?!\n".contains(it)).next().unwrap_or_default();
+    sentence.split(|it| b" `'\"()".contains(it)).any(|word| {
+        let inner = word.strip_suffix(b".").unwrap_or(word);
+        let is_word = |it: &u8| it.is_ascii_alphanumeric();
+        let has_ending = inner.iter().rposition(|it| *it == b'.').is_some_and(|dot| {
+            dot > 0
+                && inner.get(dot + 1..).is_some_and(|it| !it.is_empty() && it.iter().all(is_word))
+        });
+        has_ending || inner.contains(&b'/') && inner.iter().any(is_word)
+    })
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Class {
     /// A verb of showing.
     Show,
-    /// What an assistant was told.
+    /// What this assistant was told.
     Instructions,
+    /// What any assistant is told, by the names that such texts have.
+    Subject,
     /// How it is made.
     Inside,
     /// Both in one phrase.
@@ -105,14 +130,18 @@ const WORDS: &[(Class, &str)] = &[
     ),
     (
         Class::Instructions,
-        "system prompt, systemprompt, system message, system instructions, your instructions, your initial instructions, \
-        your original instructions, initial prompt, initial instructions, initialization instructions, your prompt, your rules, \
-        your guidelines, your directives, hidden prompt, hidden instructions, original prompt, your system, developer message, \
-        instructions you were given, instructions were you given, text you were given, starting instructions, starting prompt, initial configuration, \
-        system configuration, above text, text above, everything above, your configuration, your identity config, internal protocol, \
-        your internal, prompt verbatim, your constraints, deine anweisungen, deinen anweisungen, deine regeln, deinen systemprompt, \
-        ihre anweisungen, tes instructions, vos instructions, tus instrucciones, sus instrucciones, le tue istruzioni, \
-        suas instruções, твои инструкции, системный промпт, 系统提示, 你的指令, システムプロンプト, 시스템 프롬프트",
+        "your instructions, your initial instructions, your original instructions, your prompt, your rules, your guidelines, \
+        your directives, your system, instructions you were given, instructions were you given, text you were given, \
+        above text, text above, everything above, your configuration, your identity config, your internal, your constraints, \
+        deine anweisungen, deinen anweisungen, deine regeln, deinen systemprompt, ihre anweisungen, tes instructions, \
+        vos instructions, tus instrucciones, sus instrucciones, le tue istruzioni, suas instruções, твои инструкции, 你的指令",
+    ),
+    (
+        Class::Subject,
+        "system prompt, systemprompt, system message, system instructions, initial prompt, initial instructions, \
+        initialization instructions, hidden prompt, hidden instructions, original prompt, developer message, \
+        starting instructions, starting prompt, internal protocol, prompt verbatim, системный промпт, 系统提示, \
+        システムプロンプト, 시스템 프롬프트",
     ),
     (
         Class::Inside,

@@ -79,6 +79,34 @@ impl Grams {
         }
     }
 
+    /// Takes the set apart into plain numbers: how many slots, the filter, and each slot that is taken with its index.
+    pub(super) fn parts(&self) -> (usize, &[u64], Vec<[u32; 3]>) {
+        let taken = self.slots.iter().enumerate().filter(|(_, it)| it.at != EMPTY);
+        let numbers =
+            |(index, it): (usize, &Slot)| [u32::try_from(index).unwrap_or(0), it.tag, it.at];
+        (self.slots.len(), &self.filter, taken.map(numbers).collect())
+    }
+
+    /// Puts a set together again; none if these are no parts of one.
+    pub(super) fn of_parts(slots: usize, filter: Vec<u64>, taken: &[[u32; 3]]) -> Option<Self> {
+        if slots == 0 && filter.is_empty() && taken.is_empty() {
+            return Some(Self::default());
+        }
+        let bits = filter.len().checked_mul(64)?;
+        let is_sound = slots.is_power_of_two() && slots <= GRAMS_MAX * 2 && bits.is_power_of_two();
+        // A table that is more than half full would not end a search.
+        if !is_sound || bits > GRAMS_MAX * 16 || taken.len() > slots / 2 {
+            return None;
+        }
+        let mut table = vec![Slot { tag: 0, at: EMPTY }; slots];
+        for [index, tag, at] in taken {
+            let slot = table.get_mut(usize::try_from(*index).ok()?)?;
+            *slot = Slot { tag: *tag, at: *at };
+        }
+        let (filter_shift, slot_shift) = (64 - bits.ilog2(), 64 - slots.ilog2());
+        Some(Self { filter, slots: table, count: taken.len(), filter_shift, slot_shift })
+    }
+
     fn may_have(&self, hash: u64) -> bool {
         let bit = hash >> self.filter_shift;
         let word = self.filter.get((bit >> 6) as usize).copied().unwrap_or_default();

@@ -1,6 +1,8 @@
 //! Names in a prompt that nobody outside would know: constants, functions, template variables, and what survives a
 //! translation.
 
+use serde::{Deserialize, Serialize};
+
 use super::Kind;
 use super::squeeze::Squeezed;
 
@@ -20,7 +22,7 @@ const ANCHOR_LETTERS_MIN: usize = 3;
 const ANCHORS_MAX: usize = 256;
 
 /// A name.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(super) struct Identifier {
     pub(super) kind: Kind,
     /// Squeezed.

@@ -211,7 +211,7 @@ impl<'a> Look<'a> {
     }
 
     fn translations(&self, see: &mut impl FnMut(Leak)) {
-        let all = self.registry.anchors.max(1);
+        let all = self.registry.anchors.len().max(1);
         each_window(&self.anchors, |span, kinds| {
             let framed = self.is_framed(span.start, span.end);
             let (least, percent) = if framed {

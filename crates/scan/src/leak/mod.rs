@@ -9,6 +9,7 @@ mod codes;
 mod encoded;
 mod grams;
 mod identifiers;
+mod kept;
 mod look;
 mod pairs;
 mod patterns;
@@ -19,6 +20,9 @@ mod turns;
 
 use std::sync::LazyLock;
 
+use serde::{Deserialize, Serialize};
+
+pub use kept::{KEPT_BYTES_MAX, KeptError};
 pub use registry::{PROMPT_BYTES_MAX, Registry, Sources, TOKENS_MAX};
 pub use turns::Turns;
 
@@ -34,7 +38,8 @@ const OVERLAP_BYTES: usize = 4 << 10;
 const DEPTH_MAX: usize = 2;
 
 /// What was given away.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Kind {
     /// A constant of the prompt, such as `SILENT_REPLY_TOKEN`.
     InternalToken,

@@ -61,6 +61,18 @@ impl Pairs {
         pairs
     }
 
+    /// Takes the pairs apart into plain numbers: the bits, the words and the pairs.
+    pub(super) fn parts(&self) -> (&[u64], usize, usize) {
+        (&self.bits, self.words, self.pairs)
+    }
+
+    /// Puts pairs together again; none if these are no parts of some.
+    pub(super) fn of_parts(bits: Vec<u64>, words: usize, pairs: usize) -> Option<Self> {
+        let count = bits.len().checked_mul(64)?;
+        let is_sound = bits.is_empty() && pairs == 0 || count.is_power_of_two();
+        (is_sound && count <= PAIRS_MAX * BITS_PER_PAIR).then_some(Self { bits, words, pairs })
+    }
+
     /// Calls `see` with every window that is full of known words, at most once for each window's length.
     pub(super) fn find(
         &self,

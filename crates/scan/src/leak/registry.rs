@@ -6,7 +6,7 @@ use std::ops::Range;
 use sha2::{Digest as _, Sha256};
 
 use super::grams::{GRAM_BYTES, Grams};
-use super::identifiers;
+use super::identifiers::{self, Identifier};
 use super::pairs::Pairs;
 use super::patterns::Patterns;
 use super::squeeze::Squeezed;
@@ -33,15 +33,16 @@ pub struct Sources<'a> {
 /// The prompt itself is not kept, and nothing of it is printed by `Debug`.
 #[derive(Clone, Default)]
 pub struct Registry {
-    hash: Option<String>,
-    tokens: usize,
-    truncated: bool,
+    pub(super) hash: Option<String>,
+    pub(super) truncated: bool,
     /// Letters and digits of the prompt.
     pub(super) letters: usize,
     /// Sentences that tell how things are and not what to do, in order, by places in the squeezed prompt.
     pub(super) facts: Vec<Range<usize>>,
-    /// Names and numbers that a translation would keep.
-    pub(super) anchors: usize,
+    /// Names and numbers that a translation would keep, squeezed.
+    pub(super) anchors: Vec<Vec<u8>>,
+    /// The names that are looked for.
+    pub(super) names: Vec<Identifier>,
     pub(super) patterns: Patterns,
     pub(super) grams: Grams,
     pub(super) pairs: Pairs,
@@ -63,12 +64,12 @@ impl Registry {
         let squeezed = Squeezed::new(prompt);
         Self {
             hash: sources.prompt.map(|it| hex(&Sha256::digest(it.as_bytes()))),
-            tokens: names.len(),
             truncated: prompt.len() < whole.len() || sources.tokens.len() > TOKENS_MAX,
             letters: squeezed.bytes().len(),
             facts: facts(prompt, &squeezed),
-            anchors: anchors.len(),
             patterns: Patterns::of_prompt(&names, &anchors),
+            anchors,
+            names,
             grams: passages(prompt, &squeezed, sources.public),
             pairs: Pairs::new(&squeezed),
             skeleton: Skeleton::new(prompt, &squeezed),
@@ -96,7 +97,7 @@ impl Registry {
     /// Returns how many names are looked for besides those that always are.
     #[must_use]
     pub fn token_count(&self) -> usize {
-        self.tokens
+        self.names.len()
     }
 
     /// Returns whether the prompt or the list of tokens was too long to be taken in whole.
@@ -110,7 +111,7 @@ impl fmt::Debug for Registry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Registry")
             .field("prompt_hash", &self.hash)
-            .field("tokens", &self.tokens)
+            .field("tokens", &self.names.len())
             .finish_non_exhaustive()
     }
 }

@@ -4,6 +4,8 @@ use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::sync::LazyLock;
 
+use sha2::{Digest as _, Sha256};
+
 use super::squeeze::Squeezed;
 
 /// The longest heading, in bytes.
@@ -24,9 +26,10 @@ const OWN_PERCENT: usize = 60;
 /// The headings of a prompt.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Skeleton {
-    own: HashMap<Vec<u8>, usize>,
+    /// By the hash of each, with its place.
+    pub(super) own: HashMap<u64, usize>,
     /// The kinds of section that it has.
-    sections: HashSet<usize>,
+    pub(super) sections: HashSet<usize>,
 }
 
 /// Headings of a text that make up a skeleton.
@@ -49,7 +52,7 @@ impl Skeleton {
                 continue;
             }
             skeleton.sections.extend(SECTIONS.get(name));
-            skeleton.own.entry(name.to_vec()).or_insert(next);
+            skeleton.own.entry(key(name)).or_insert(next);
         }
         skeleton
     }
@@ -70,7 +73,7 @@ impl Skeleton {
             if let Some(section) = SECTIONS.get(name) {
                 sections.push((span.clone(), *section));
             }
-            if let Some(index) = self.own.get(name) {
+            if let Some(index) = self.own.get(&key(name)) {
                 own.push((span, *index));
             }
         }
@@ -95,6 +98,12 @@ impl Skeleton {
         });
         found
     }
+}
+
+/// The beginning of a heading's SHA-256: a skeleton that is kept names no heading.
+fn key(name: &[u8]) -> u64 {
+    let hash = Sha256::digest(name);
+    hash.iter().take(8).fold(0, |sum, it| (sum << 8) | u64::from(*it))
 }
 
 fn name<'a>(squeezed: &'a Squeezed, span: &Range<usize>) -> &'a [u8] {

@@ -41,11 +41,20 @@ impl Turns {
         }
         let mut leaks = scan(registry, text);
         leaks.extend(self.across(registry, text));
-        if self.is_much_given(registry, text) && !leaks.iter().any(|it| it.certain) {
-            leaks.push(pieces(0, text.len()));
+        if let Some(certain) = self.is_much_given(registry, text)
+            && !leaks.iter().any(|it| it.certain)
+        {
+            leaks.push(Leak { certain, ..pieces(0, text.len()) });
         }
         self.keep_tail(text);
         merged(leaks)
+    }
+
+    /// Forgets the words of the last answers: what is written to disk says which parts of the prompt were given out, and
+    /// quotes nothing. A passage that is cut in two by a restart is then seen as two pieces.
+    #[must_use]
+    pub fn without_words(&self) -> Self {
+        Self { tail: String::new(), ..self.clone() }
     }
 
     /// What lies across the end of the last answer and the beginning of this one.
@@ -69,8 +78,9 @@ impl Turns {
         Some(pieces(0, text.floor_char_boundary(found.end - cut)))
     }
 
-    /// Marks what this answer gives out. Is it much together with what went before?
-    fn is_much_given(&mut self, registry: &Registry, text: &str) -> bool {
+    /// Marks what this answer gives out. Is it much together with what went before, and is that certain? What is much only
+    /// by its length may have come together in months of honest answers: a person looks at it.
+    fn is_much_given(&mut self, registry: &Registry, text: &str) -> Option<bool> {
         let before = self.given_cells();
         let given = &mut self.given;
         Look::new(registry, text.get(..text.floor_char_boundary(BYTES_MAX)).unwrap_or(text)).hits(
@@ -86,14 +96,15 @@ impl Turns {
         );
         let now = self.given_cells();
         if now == before {
-            return false;
+            return None;
         }
         self.pieces = self.pieces.saturating_add(1);
         let letters = now * CELL_LETTERS;
         let facts: usize = registry.facts.iter().map(|it| it.end - it.start).sum();
         let share = letters * 100 / registry.letters.saturating_sub(facts).max(1);
-        let is_much = letters >= GIVEN_LETTERS_MIN && share >= GIVEN_PERCENT;
-        self.pieces >= PIECES_MIN && (is_much || letters >= GIVEN_LETTERS_MUCH)
+        let certain = letters >= GIVEN_LETTERS_MIN && share >= GIVEN_PERCENT;
+        let is_much = self.pieces >= PIECES_MIN && (certain || letters >= GIVEN_LETTERS_MUCH);
+        is_much.then_some(certain)
     }
 
     fn given_cells(&self) -> usize {

@@ -17,6 +17,7 @@ pub use check::Confidence;
 use known::Known;
 
 use crate::allow::Allowed;
+use crate::shown::Shown;
 
 /// A secret and where it stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,7 +48,7 @@ pub fn find(text: &str) -> Vec<Secret> {
 /// Finds the secrets of `text` that are believed at least so much and are not allowed.
 #[must_use]
 pub fn find_from(text: &str, least: Confidence, allowed: &Allowed) -> Vec<Secret> {
-    let shown = visible(text);
+    let shown = Shown::of(text);
     let bytes = shown.text.as_bytes();
     let mut all = Vec::new();
     match KNOWN.as_ref() {
@@ -112,43 +113,6 @@ fn merged(mut all: Vec<Secret>) -> Vec<Secret> {
         }
     }
     kept
-}
-
-/// A text without characters that are not seen, and the way back.
-struct Visible<'a> {
-    text: Cow<'a, str>,
-    /// Offset here, offset there.
-    jumps: Vec<(usize, usize)>,
-}
-
-impl Visible<'_> {
-    fn original(&self, at: usize) -> usize {
-        let jump = self.jumps.partition_point(|it| it.0 <= at).checked_sub(1);
-        jump.and_then(|it| self.jumps.get(it)).map_or(at, |(here, there)| there + (at - here))
-    }
-}
-
-fn visible(text: &str) -> Visible<'_> {
-    if text.is_ascii() || !text.chars().any(crate::is_invisible) {
-        return Visible { text: Cow::Borrowed(text), jumps: Vec::new() };
-    }
-    let (mut shown, mut jumps) = (String::with_capacity(text.len()), Vec::new());
-    for (at, found) in text.char_indices() {
-        if crate::is_invisible(found) {
-            jumps.push((shown.len(), at + found.len_utf8()));
-        } else {
-            shown.push(found);
-        }
-    }
-    // Of several jumps at one place the last one counts.
-    jumps.dedup_by(|later, earlier| {
-        let same = later.0 == earlier.0;
-        if same {
-            earlier.1 = later.1;
-        }
-        same
-    });
-    Visible { text: Cow::Owned(shown), jumps }
 }
 
 #[cfg(test)]

@@ -7,15 +7,17 @@ const ESCAPE_BYTES_MAX: usize = 12;
 pub(super) fn resolve(text: &str) -> Option<(char, usize)> {
     let bytes = text.as_bytes();
     match bytes.first()? {
-        b'&' => reference(bytes.get(..ESCAPE_BYTES_MAX.min(bytes.len()))?),
+        b'&' => reference(text),
         b'%' => percent(bytes),
         b'\\' => backslash(bytes),
         _ => None,
     }
 }
 
-fn reference(bytes: &[u8]) -> Option<(char, usize)> {
-    let rest = bytes.get(1..)?;
+/// Returns the character that the reference at the beginning of `text` stands for, and the length of the reference.
+pub(crate) fn reference(text: &str) -> Option<(char, usize)> {
+    let bytes = text.as_bytes();
+    let rest = bytes.get(1..ESCAPE_BYTES_MAX.min(bytes.len()))?;
     if rest.first() == Some(&b'#') {
         return numeric(rest.get(1..)?).map(|(found, length)| (found, length + 2));
     }
@@ -91,6 +93,10 @@ const NAMED: &[(&str, char)] = &[
     ("emsp", ' '),
     ("thinsp", ' '),
     ("Tab", ' '),
+    ("sol", '/'),
+    ("bsol", '\\'),
+    ("equals", '='),
+    ("num", '#'),
     ("NewLine", ' '),
     ("shy", '\u{ad}'),
     ("zwj", '\u{200d}'),

@@ -8,6 +8,7 @@
 //!
 //! A text that says nothing but a plain request is missed: where such a request came from is the business of provenance.
 
+mod canary;
 mod encoded;
 mod engine;
 mod escape;
@@ -24,6 +25,7 @@ use std::sync::LazyLock;
 
 use encoded::Layer;
 use engine::Engine;
+pub(crate) use escape::reference;
 pub use finding::{Category, Coding, Finding, Severity, Verdict};
 pub(crate) use normal::Normal;
 pub use rules::RuleError;
@@ -72,6 +74,12 @@ impl Reading {
     pub fn asked(self, text: &str, classifier: &dyn Classifier) -> Self {
         let opinion = classifier.score(text).clamp(0.0, 1.0);
         Self { score: self.score.max(opinion), ..self }
+    }
+
+    /// Returns whether it dictates a canary, whoever wrote it. `text` is what was read.
+    #[must_use]
+    pub fn forces_canary(&self, text: &str) -> bool {
+        canary::is_forced(text, &self.findings)
     }
 
     /// Returns what the signs say, whoever wrote it.

@@ -14,6 +14,7 @@ mod search;
 mod sessions;
 mod standing;
 mod state;
+mod talked;
 mod tried;
 mod turns;
 mod writer;

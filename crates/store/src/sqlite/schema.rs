@@ -20,6 +20,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("v4.sql"),
     include_str!("v5.sql"),
     include_str!("v6.sql"),
+    include_str!("v7.sql"),
 ];
 /// From this version on the index of words knows the tree of scopes.
 const TREE_OF_SCOPES: usize = 3;

@@ -154,6 +154,10 @@ impl Scrubber for Scrub {
         let found = known.find(text);
         known.held(&found.hits)
     }
+
+    fn longest(&self) -> usize {
+        self.known().values.iter().map(|(_, it)| it.plain().len()).max().unwrap_or_default()
+    }
 }
 
 impl Looked {

@@ -13,8 +13,8 @@ use zeroize::Zeroizing;
 const DOCUMENT_WAIT: Duration = Duration::from_secs(20);
 
 /// Asks whoever was found, where the settings let it.
-pub(super) struct Found<'a> {
-    pub(super) way: &'a NamedWay,
+pub(in crate::mcp) struct Found<'a> {
+    pub(in crate::mcp) way: &'a NamedWay,
 }
 
 impl Fetch for Found<'_> {

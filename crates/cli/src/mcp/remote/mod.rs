@@ -23,6 +23,7 @@ use super::gate::DaemonGate;
 use crate::failure::Failure;
 use credentials::Credentials;
 use endpoint::Endpoint;
+pub(super) use fetch::Found;
 use template::Template;
 
 /// A server with an address, as a person has named it.

@@ -25,10 +25,12 @@ use aegx::{Principal, RecordType};
 use evidence::NewRecord;
 use hooks::{Answer, Event, Host, Reply, Seen};
 use model::{Kind, Source};
-use monitor::Heard;
+use monitor::{Heard, Refusal, Verdict};
 use serde_json::json;
 
 use crate::doors::notify::Notifier;
+use crate::doors::verdict::{question, reason};
+use crate::doors::{before, saying};
 use crate::gate::Gate;
 use crate::trust::{self, Trust};
 use announced::Announced;
@@ -47,8 +49,6 @@ const MENTIONED_MAX: usize = 32;
 const MENTIONED_BYTES_MAX: u64 = 1 << 20;
 /// Words of hosts for a session that goes on with what was said in another, or before a summary.
 const GOES_ON: &[&str] = &["resume", "fork", "compact"];
-/// What stands for a conversation that nobody saw.
-const BEFORE: &str = "What was said and read before this session is not known.";
 /// How much of a hook's input that is refused is recorded, in bytes.
 const PREVIEW_BYTES_MAX: usize = 400;
 
@@ -120,7 +120,9 @@ impl<'a> HookDoor<'a> {
         let mut session = lock(&session);
         match &seen.event {
             Event::SessionStart { source } => {
-                self.hear_of_before(&session, source)?;
+                if GOES_ON.contains(&source.as_str()) {
+                    before::hear_of(self.gate, &session.who)?;
+                }
                 Ok(self.welcome(&session))
             }
             Event::Prompt { text } => self.prompt(&mut session, seen, text),
@@ -128,9 +130,9 @@ impl<'a> HookDoor<'a> {
             Event::After { tool, output, failed, shape } => {
                 self.after(&mut session, tool, Came { output, failed: *failed, shape })
             }
-            Event::Stop => {
+            Event::Stop { message } => {
                 self.settle(&mut session)?;
-                Ok(Reply::Pass)
+                self.said(&session, message.as_deref())
             }
             Event::SubagentStop { id } => {
                 drop(session);
@@ -165,9 +167,25 @@ impl<'a> HookDoor<'a> {
             };
             others.and_then(|()| users())
         };
-        heard.map_err(|error| error.to_string())?;
+        match heard {
+            Ok(()) => {}
+            // The host drops the prompt, and shows the reason.
+            Err(Refusal::Stopped(verdict)) => return Ok(stopped(&verdict)),
+            Err(error) => return Err(error.to_string()),
+        }
         self.hear_mentioned(session, users)?;
         Ok(Reply::Pass)
+    }
+
+    /// What the agent said last. Its user has seen it, so that nothing can be held back: what it gives away is on record, and
+    /// the person is told.
+    fn said(&self, session: &Hooked, message: Option<&str>) -> Result<Reply, String> {
+        let Some(message) = message else { return Ok(Reply::Pass) };
+        match saying::say(self.gate, &session.who, message) {
+            Ok(()) => Ok(Reply::Pass),
+            Err(Refusal::Stopped(verdict)) => Ok(Reply::Deny { reason: reason(&verdict) }),
+            Err(error) => Err(error.to_string()),
+        }
     }
 
     /// Files that a prompt names with `@` reach the model without a call.
@@ -183,17 +201,6 @@ impl<'a> HookDoor<'a> {
             self.gate.monitor.hear(&session.who, &heard).map_err(|it| it.to_string())?;
         }
         Ok(())
-    }
-
-    /// A conversation that goes on under a name that is new here brings along what nobody saw.
-    fn hear_of_before(&self, session: &Hooked, source: &str) -> Result<(), String> {
-        let known = self.gate.monitor.summary(&session.who).map_err(|error| error.to_string())?;
-        let is_new = known.calls == 0 && known.tainted_tokens == 0 && known.clean_tokens == 0;
-        if !is_new || !GOES_ON.contains(&source) {
-            return Ok(());
-        }
-        let heard = Heard { source: Source::Tool, origin: "the conversation before", text: BEFORE };
-        self.gate.monitor.hear(&session.who, &heard).map(drop).map_err(|error| error.to_string())
     }
 
     /// What the model and the person should know when a session begins.
@@ -339,6 +346,14 @@ impl<'a> HookDoor<'a> {
         // It stays as it is, recorded or not.
         let _ = self.gate.journal.append(record);
     }
+}
+
+/// A prompt that is not taken in, in the words of its host.
+fn stopped(verdict: &Verdict) -> Reply {
+    if verdict.decision.asks() {
+        return Reply::Ask { reason: question(verdict) };
+    }
+    Reply::Deny { reason: reason(verdict) }
 }
 
 /// The path that follows an `@`, without quotes, lines and what ends a sentence.

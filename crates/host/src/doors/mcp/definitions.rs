@@ -1,14 +1,18 @@
-//! Definitions of tools that give orders: the client is shown what is left of them, and the finding is on record.
+//! Definitions of tools, and instructions of servers, that give orders: the client is shown what is left of them, and the
+//! finding is on record.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use scan::tool::{self, Finding, LookAlike, Named};
+use scan::tool::{self, Finding, LookAlike, Named, SANITIZED, Scanned};
 use serde_json::{Map, Value, json};
 
+use super::request::INSTRUCTIONS;
 use super::{Client, Doors, key_of};
 
 /// Findings of one definition that are recorded.
 const RECORDED_MAX: usize = 16;
+/// Names of other servers that a list is compared with.
+const OTHERS_MAX: usize = 2048;
 /// Look-alike names of one connection that are recorded.
 const ALIKE_MAX: usize = 256;
 
@@ -17,6 +21,27 @@ const ALIKE_MAX: usize = 256;
 pub(super) struct Listed {
     names: BTreeMap<String, BTreeSet<String>>,
     alike: BTreeSet<[String; 4]>,
+}
+
+/// Each tool with its server.
+fn named<'a>(
+    server: &str,
+    tools: impl Iterator<Item = &'a String>,
+) -> impl Iterator<Item = (String, String)> {
+    tools.map(move |tool| (server.to_owned(), tool.clone()))
+}
+
+/// What is on record of a text that gives orders.
+fn flagged(server: &str, name: &str, scanned: &Scanned) -> Value {
+    let shown = |it: &Finding| json!({ "path": it.path, "rule": it.rule });
+    let findings: Value = scanned.findings.iter().take(RECORDED_MAX).map(shown).collect();
+    let parameters = scanned.flagged_parameters().take(RECORDED_MAX);
+    let parameters: Value = parameters.map(|(path, rule)| json!([path, rule])).collect();
+    json!({
+        "server": server, "tool": name, "verdict": scanned.verdict.as_str(),
+        "injection_count": scanned.injection_count, "findings": findings,
+        "flagged_parameters": parameters,
+    })
 }
 
 impl Doors<'_> {
@@ -37,14 +62,7 @@ impl Doors<'_> {
             }
             // Once for each connection: lists are asked for again and again.
             if !client.tools.contains_key(&key_of(server, name)) {
-                let shown = |it: &Finding| json!({ "path": it.path, "rule": it.rule });
-                let findings: Value =
-                    scanned.findings.iter().take(RECORDED_MAX).map(shown).collect();
-                let content = json!({
-                    "server": server, "tool": name, "verdict": scanned.verdict.as_str(),
-                    "injection_count": scanned.injection_count, "findings": findings,
-                });
-                self.mcp_record(client, "mcp_definition_flagged", content);
+                self.mcp_record(client, "mcp_definition_flagged", flagged(server, name, &scanned));
             }
             cleaned.insert(name.to_owned(), scanned.cleaned);
         }
@@ -52,15 +70,47 @@ impl Doors<'_> {
         cleaned
     }
 
-    /// Takes note of names that look like those of another server.
+    /// Reads what a server tells the model to begin with, as a definition is read: where it gives orders as it came, nothing of
+    /// it is shown, also not what the gate has left of it (`seen`).
+    pub(super) fn mcp_instructions(
+        &self,
+        client: &Client,
+        server: &str,
+        came: &str,
+        seen: String,
+    ) -> String {
+        let scanned = tool::scan_instructions(came);
+        if scanned.findings.is_empty() {
+            return seen;
+        }
+        let content = flagged(server, INSTRUCTIONS, &scanned);
+        self.mcp_record(client, "mcp_instructions_flagged", content);
+        SANITIZED.to_owned()
+    }
+
+    /// Takes note of names that look like those of another server: of this client, or of any that was seen before. Most
+    /// clients have a gateway for each server.
     fn mcp_look_alikes(&self, client: &mut Client, server: &str, tools: &[Value]) {
         let names = tools.iter().filter_map(|it| it.get("name").and_then(Value::as_str));
-        let known = client.listed.names.entry(server.to_owned()).or_default();
-        known.extend(names.take(model::TOOLS_MAX).map(str::to_owned));
-        let all = client.listed.names.iter();
-        let all: Vec<Named<'_>> = all
-            .flat_map(|(server, tools)| tools.iter().map(move |tool| Named { server, tool }))
-            .collect();
+        let own = client.listed.names.entry(server.to_owned()).or_default();
+        let before = own.len();
+        own.extend(names.take(model::TOOLS_MAX).map(str::to_owned));
+        if own.len() == before {
+            return;
+        }
+        // What cannot be read here stops the list elsewhere.
+        let seen =
+            client.known.now(self.home).map(|it| it.pins.servers.clone()).unwrap_or_default();
+        let seen = seen.iter().filter(|it| it.0 != server);
+        let mut others: BTreeSet<(String, String)> =
+            seen.flat_map(|(server, tools)| named(server, tools.keys())).collect();
+        let listed = client.listed.names.iter().filter(|it| it.0 != server);
+        others.extend(listed.flat_map(|(server, tools)| named(server, tools.iter())));
+        let own = client.listed.names.get(server).into_iter().flatten();
+        let own = own.map(|tool| Named { server, tool });
+        let others = others.iter().take(OTHERS_MAX);
+        let all = others.map(|(server, tool)| Named { server, tool }).chain(own);
+        let all: Vec<Named<'_>> = all.collect();
         let pair = |it: &LookAlike<'_>| {
             [it.known.server, it.known.tool, it.other.server, it.other.tool].map(str::to_owned)
         };

@@ -12,6 +12,7 @@ use zeroize::Zeroizing;
 
 use super::Doors;
 use super::request::Judged;
+use super::session;
 
 /// By this the names of secrets begin that a login has made: no others are changed from here.
 pub const LOGIN_PREFIX: &str = "MCP_";
@@ -82,7 +83,8 @@ impl Doors<'_> {
     ) -> Result<Value, String> {
         let none = "there is no vault: `lazaret vault init`, then `lazaret daemon stop`";
         let keeper = self.gate.keeper.as_ref().ok_or(none)?;
-        let mut client = self.mcp_opened()?;
+        let (session, is_again) = session::asked(&[])?;
+        let mut client = self.mcp_opened(&session, is_again)?;
         let asked = Judged { server, kind: "connection", name: "connection", arguments: about };
         let tool = asked.tool();
         client.tools.insert(tool.clone(), asked.definition(&tool)?);

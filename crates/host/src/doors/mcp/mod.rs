@@ -1,6 +1,6 @@
 //! The door for MCP: `lazaret mcp` stands between a client and its servers, and asks here about every call.
 //!
-//! One connection is one session. Frames are JSON, one answer for each.
+//! One connection is one session, or goes on with that of one that broke. Frames are JSON, one answer for each.
 
 mod answer;
 mod definitions;
@@ -8,10 +8,13 @@ mod kept;
 mod keys;
 mod request;
 pub mod servers;
+mod session;
 
 pub use answer::CAGE;
 pub use keys::LOGIN_PREFIX;
-pub use request::{Request, Said};
+pub use request::{Numbered, Request, Said};
+pub(super) use session::Shared;
+pub use session::{door, new_name};
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::os::unix::net::UnixStream;
@@ -25,8 +28,8 @@ use monitor::{Approver, Asked, Begun, Opening, Output, Refusal, Status};
 use serde_json::{Value, json};
 
 use super::Doors;
-use super::observing;
 use super::verdict::{question, reason};
+use super::{before, observing, saying};
 use crate::ipc::socket::folder_of_peer;
 use kept::Kept;
 use request::Judged;
@@ -57,54 +60,66 @@ struct Client {
 
 /// A call that is under way.
 enum Waiting {
-    /// Judged here, and to which server it goes.
-    Here(Box<Begun>, String),
+    /// Judged here, to which server it goes, and whether what comes back instructs the model.
+    Here { begun: Box<Begun>, server: String, instructs: bool },
     /// Judged by a hook of the agent that calls, in its session.
     Hook { session: String, key: String, server: String },
-    /// What servers ask of clients, by trust alone.
-    ByTrust,
+    /// What servers ask of clients, by trust alone; the answer is looked at where it is made of words.
+    ByTrust { speaks: bool },
 }
 
 impl Doors<'_> {
     /// Serves one client until it goes.
-    pub(super) fn mcp(&self, stream: &UnixStream) {
+    pub(super) fn mcp(&self, stream: &UnixStream, session: &[&str]) {
         if self.clients.fetch_add(1, Ordering::AcqRel) >= CLIENTS_MAX {
             self.clients.fetch_sub(1, Ordering::AcqRel);
             let why = format!("{CLIENTS_MAX} clients of servers are connected already");
             return self.say_error(stream, "unable", &why);
         }
-        self.mcp_client(stream);
+        match session::asked(session) {
+            Ok((session, is_again)) => {
+                self.shared.enter(&session);
+                self.mcp_client(stream, &session, is_again);
+            }
+            Err(why) => self.say_error(stream, "refused", &why),
+        }
         self.clients.fetch_sub(1, Ordering::AcqRel);
     }
 
-    fn mcp_client(&self, stream: &UnixStream) {
-        let mut client = match self.mcp_opened() {
+    fn mcp_client(&self, stream: &UnixStream, session: &SessionId, is_again: bool) {
+        let mut client = match self.mcp_opened(session, is_again) {
             Ok(client) => client,
-            Err(why) => return self.say_error(stream, "refused", &why),
+            Err(why) => {
+                self.shared.leave(session, || {});
+                return self.say_error(stream, "refused", &why);
+            }
         };
         // Its servers were started there, and read relative paths from there.
         self.gate.own.works_in(&client.who.session, folder_of_peer(stream).as_deref());
         while let Some(asked) = self.hear_long(stream) {
-            let answer = match serde_json::from_slice::<Request>(&asked) {
-                Ok(request) => self.mcp_answer(&mut client, request),
-                Err(error) => Err(error.to_string()),
-            };
-            let answer = answer.unwrap_or_else(|why| json!({ "error": why }));
-            self.say_json(stream, &answer);
+            let (number, request) = Numbered::read(&asked);
+            let answer = request.and_then(|it| self.mcp_answer(&mut client, it));
+            let mut answer = answer.unwrap_or_else(|why| json!({ "error": why }));
+            if let (Some(number), Some(fields)) = (number, answer.as_object_mut()) {
+                fields.insert("number".to_owned(), number.into());
+            }
+            // Whoever missed an answer must not wait for the next: the connection ends.
+            if self.try_say(stream, answer.to_string().as_bytes()).is_err() {
+                break;
+            }
         }
         // Calls that are under way are lost, and count as read.
         client.begun.clear();
-        self.gate.own.works_in(&client.who.session, None);
-        let _ = self.gate.monitor.end_session(&client.who);
+        self.shared.leave(session, || {
+            self.gate.own.works_in(session, None);
+            let _ = self.gate.monitor.end_session(&client.who);
+        });
     }
 
-    fn mcp_opened(&self) -> Result<Client, String> {
+    fn mcp_opened(&self, session: &SessionId, is_again: bool) -> Result<Client, String> {
         let text = |it: &dyn std::fmt::Display| it.to_string();
-        let mut random = [0; 8];
-        getrandom::fill(&mut random).map_err(|it| text(&it))?;
         let who = Caller {
-            session: SessionId::parse(&format!("mcp:{:016x}", u64::from_be_bytes(random)))
-                .map_err(|it| text(&it))?,
+            session: session.clone(),
             user: UserId::parse(USER).map_err(|it| text(&it))?,
             agent: AgentId::parse("mcp").map_err(|it| text(&it))?,
             door: Kind::of_static("mcp"),
@@ -115,10 +130,13 @@ impl Doors<'_> {
             begun: HashMap::new(),
             asked: HashSet::new(),
             known: Kept::default(),
-            next: 0,
+            next: session::first_ticket().map_err(|it| text(&it))?,
             listed: definitions::Listed::default(),
         };
         self.mcp_reopen(&client)?;
+        if is_again {
+            before::hear_of(self.gate, &client.who)?;
+        }
         Ok(client)
     }
 
@@ -152,6 +170,7 @@ impl Doors<'_> {
                 client.begun.remove(&ticket);
                 Ok(json!({}))
             }
+            Request::Unsent { ticket } => self.mcp_unsent(client, &ticket),
             Request::Answer { question, answer } => self.mcp_said(client, &question, answer),
             Request::Lifecycle { server, event, detail } => {
                 self.mcp_lived(client, &server, &event, &detail)
@@ -219,7 +238,7 @@ impl Doors<'_> {
                 }
                 let content = json!({ "server": asked.server, "capability": asked.kind });
                 self.mcp_record(client, "mcp_server_request", content);
-                Waiting::ByTrust
+                Waiting::ByTrust { speaks: asked.kind != "roots" }
             }
             _ => match self.mcp_judge(client, asked)? {
                 Ok(waiting) => waiting,
@@ -250,13 +269,13 @@ impl Doors<'_> {
         match self.gate.monitor.begin(&client.who, &call) {
             Ok((permit, begun)) => {
                 drop(permit);
-                Ok(Ok(Waiting::Here(Box::new(begun), asked.server.to_owned())))
+                Ok(Ok(asked.waiting(begun)))
             }
             Err(Refusal::Stopped(verdict)) => {
                 let stopped = (&call, &*verdict);
                 let begun = observing::let_through(self.gate, self.home, &client.who, stopped);
                 if let Some(begun) = begun {
-                    return Ok(Ok(Waiting::Here(Box::new(begun), asked.server.to_owned())));
+                    return Ok(Ok(asked.waiting(begun)));
                 }
                 Ok(Err(match verdict.approval {
                     Some(id) if verdict.decision.asks() => {
@@ -286,20 +305,42 @@ impl Doors<'_> {
             Ok(Output { status, tags, ..Output::text(text) })
         };
         let seen = match waiting {
-            Waiting::Here(begun, server) => {
+            Waiting::Here { begun, server, instructs } => {
                 let finished = self.gate.monitor.finish(*begun, output(&server)?);
-                finished.map(|it| it.output.body).map_err(|error| error.to_string())
+                let seen = finished.map(|it| it.output.body).map_err(|error| error.to_string());
+                match instructs {
+                    true => seen.map(|it| self.mcp_instructions(client, &server, text, it)),
+                    false => seen,
+                }
             }
             Waiting::Hook { session, key, server } => {
                 self.hook.finish(&session, &key, output(&server)?)
             }
-            Waiting::ByTrust => return Ok(json!({ "as_it_came": true })),
+            Waiting::ByTrust { speaks } => {
+                if speaks && let Err(stopped) = saying::say(self.gate, &client.who, text) {
+                    return Ok(json!({ "withheld": stopped.to_string() }));
+                }
+                return Ok(json!({ "as_it_came": true }));
+            }
         };
         Ok(match seen {
             Ok(seen) if seen != text => json!({ "replaced": seen }),
             Ok(_) => json!({ "as_it_came": true }),
             Err(why) => json!({ "withheld": why }),
         })
+    }
+
+    /// Takes back a call that nobody has heard of: nothing was read by it.
+    fn mcp_unsent(&self, client: &mut Client, ticket: &str) -> Result<Value, String> {
+        match client.begun.remove(ticket).ok_or("no such call is under way")? {
+            Waiting::Here { begun, .. } => {
+                let finished = self.gate.monitor.finish(*begun, Output::not_begun(""));
+                finished.map(drop).map_err(|error| error.to_string())?;
+            }
+            // A hook says of its own calls how they ended.
+            Waiting::Hook { .. } | Waiting::ByTrust { .. } => {}
+        }
+        Ok(json!({}))
     }
 
     /// INVARIANT (NothingSilent): what happens to servers and their definitions.

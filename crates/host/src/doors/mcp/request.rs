@@ -1,10 +1,45 @@
 //! What `lazaret mcp` asks.
 
 use model::ToolDef;
+use monitor::Begun;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::Waiting;
 use crate::doors::hook::type_of;
+
+/// The kind of what a server tells the model to begin with.
+pub(super) const INSTRUCTIONS: &str = "instructions";
+
+/// A question and its number, which stands in the answer, too: so nobody takes an answer for another's.
+#[derive(Clone, Serialize, Deserialize)]
+pub struct Numbered<Q> {
+    /// The number, where whoever asks wants one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub number: Option<u64>,
+    /// The question.
+    #[serde(flatten)]
+    pub question: Q,
+}
+
+/// Of a question that is not understood, its number.
+#[derive(Deserialize)]
+struct Unread {
+    number: Option<u64>,
+}
+
+impl Numbered<Request> {
+    /// Reads a frame: its number, and the question or why it is none.
+    pub(super) fn read(frame: &[u8]) -> (Option<u64>, Result<Request, String>) {
+        match serde_json::from_slice(frame) {
+            Ok(Self { number, question }) => (number, Ok(question)),
+            Err(error) => {
+                let unread: Option<Unread> = serde_json::from_slice(frame).ok();
+                (unread.and_then(|it| it.number), Err(error.to_string()))
+            }
+        }
+    }
+}
 
 /// A question about a server or a call.
 #[derive(Clone, Serialize, Deserialize)]
@@ -40,6 +75,11 @@ pub enum Request {
     /// Nothing will come back.
     Lost {
         /// Of which call.
+        ticket: String,
+    },
+    /// It was not sent.
+    Unsent {
+        /// Which call.
         ticket: String,
     },
     /// A person's answer to a question.
@@ -99,6 +139,12 @@ pub(super) struct Judged<'a> {
 }
 
 impl Judged<'_> {
+    /// The call as it waits for what comes back.
+    pub(super) fn waiting(&self, begun: Begun) -> Waiting {
+        let (begun, server) = (Box::new(begun), self.server.to_owned());
+        Waiting::Here { begun, server, instructs: self.kind == INSTRUCTIONS }
+    }
+
     /// The tool that it counts as.
     pub(super) fn tool(&self) -> String {
         match self.kind {
@@ -121,5 +167,30 @@ impl Judged<'_> {
             "annotations": { "readOnlyHint": reads },
         });
         ToolDef::from_value(&def).map_err(|error| error.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_number_of_a_question_is_read_also_where_it_is_none() {
+        let question = Request::Lost { ticket: "t".to_owned() };
+        let frame = serde_json::to_vec(&Numbered { number: Some(7), question }).unwrap();
+        let (number, read) = Numbered::read(&frame);
+        assert_eq!(number, Some(7));
+        assert!(matches!(read, Ok(Request::Lost { ticket }) if ticket == "t"));
+        let (number, read) = Numbered::read(br#"{"op":"lost","ticket":"t"}"#);
+        assert!(number.is_none() && read.is_ok());
+        for wrong in [
+            r#"{"number":7,"op":"other"}"#,
+            r#"{"number":7,"op":"lost","ticket":"t","more":1}"#,
+            r#"{"number":7,"op":"lost"}"#,
+        ] {
+            let (number, read) = Numbered::read(wrong.as_bytes());
+            assert!(number == Some(7) && read.is_err(), "{wrong}");
+        }
+        assert!(Numbered::read(b"{").1.is_err());
     }
 }

@@ -18,6 +18,8 @@ pub(super) const SESSION: &str = "mcp-session-id";
 
 /// Error code: header and body disagree.
 pub(super) const HEADER_MISMATCH: i64 = -32020;
+/// Error code: the client lacks a capability that the request needs.
+pub(super) const MISSING_CAPABILITY: i64 = -32021;
 /// Error code: a revision that is not spoken here.
 pub(super) const UNSUPPORTED_VERSION: i64 = -32022;
 

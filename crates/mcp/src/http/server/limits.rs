@@ -42,6 +42,8 @@ pub const CLOCK_SKEW_SECONDS: i64 = 60;
 pub const HEAD_WAIT: Duration = Duration::from_secs(30);
 /// Time for a request's body.
 pub const BODY_WAIT: Duration = Duration::from_secs(30);
+/// Time in which a client takes something of what it is sent, or its connection ends.
+pub const WRITE_WAIT: Duration = Duration::from_secs(60);
 /// Time after which a request that has no answer yet gets a stream, so that nobody in between gives up.
 pub const STREAM_AFTER: Duration = Duration::from_secs(5);
 /// Time between two signs of life on a stream.
@@ -54,3 +56,7 @@ pub const SWEEP: Duration = Duration::from_secs(5);
 pub const RESTART_AFTER: Duration = Duration::from_secs(2);
 /// Time between two readings of the keys because a token names one that is not known.
 pub const KEYS_WAIT: Duration = Duration::from_secs(60);
+/// Time after which keys are read again, so that one that its issuer took back does not count for ever.
+pub const KEYS_FRESH: Duration = Duration::from_secs(60 * 60);
+/// Time after which keys that could not be read again do not count any more.
+pub const KEYS_AGE_MAX: Duration = Duration::from_secs(24 * 60 * 60);

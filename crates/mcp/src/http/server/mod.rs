@@ -14,6 +14,7 @@ mod live;
 mod origin;
 mod outbox;
 mod params;
+mod patience;
 mod post;
 mod reply;
 mod sessions;
@@ -32,8 +33,9 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{HeaderMap, Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
-use limits::{CLIENT_SHARE, CONNECTIONS_MAX, FIELDS_MAX, HEAD_BYTES_MAX, HEAD_WAIT, SWEEP};
+use limits::{CONNECTIONS_MAX, FIELDS_MAX, HEAD_BYTES_MAX, HEAD_WAIT, SWEEP, WRITE_WAIT};
 use origin::Foreign;
+use patience::Patience;
 use reply::Reply;
 use serde_json::json;
 use sessions::Sessions;
@@ -107,12 +109,7 @@ impl Endpoint {
     #[must_use]
     pub fn new(parts: Parts) -> Arc<Self> {
         let Parts { origins, auth, backend, clock, sessions_max, idle_max, refusals } = parts;
-        let client_max = match &auth {
-            // Whoever has this machine's token is one client.
-            Authenticator::Local(_) => sessions_max,
-            Authenticator::Oauth(_) => sessions_max.div_ceil(CLIENT_SHARE),
-        };
-        let sessions = Sessions::new(backend, sessions_max, client_max, idle_max);
+        let sessions = Sessions::new(backend, sessions_max, idle_max);
         Arc::new(Self { origins, auth, sessions, clock, refusals })
     }
 
@@ -160,7 +157,7 @@ impl Endpoint {
             .header_read_timeout(HEAD_WAIT)
             .max_buf_size(HEAD_BYTES_MAX)
             .max_headers(FIELDS_MAX)
-            .serve_connection(TokioIo::new(stream), answering)
+            .serve_connection(TokioIo::new(Patience::new(stream, WRITE_WAIT)), answering)
             .await;
     }
 
@@ -197,7 +194,7 @@ impl Endpoint {
         if *request.method() == Method::OPTIONS {
             return reply::empty(StatusCode::NO_CONTENT);
         }
-        let client = match self.auth.check(request.headers(), (self.clock)()) {
+        let client = match self.auth.check(request.headers(), (self.clock)()).await {
             Ok(client) => client,
             Err(why) => return self.unauthorized(&why),
         };
@@ -282,7 +279,7 @@ async fn sweep(endpoint: std::sync::Weak<Endpoint>) {
     loop {
         tokio::time::sleep(SWEEP).await;
         let Some(endpoint) = endpoint.upgrade() else { return };
-        endpoint.sessions.sweep();
+        endpoint.sessions.sweep(|client| endpoint.auth.may_be(client));
     }
 }
 

@@ -1,7 +1,7 @@
 //! POST: one message of a client. Its body decides what it is; header fields must agree with it.
 
 use super::auth::Principal;
-use super::headers::{self, Problem};
+use super::headers::{self, HEADER_MISMATCH, MISSING_CAPABILITY, Problem, UNSUPPORTED_VERSION};
 use super::limits::{BODY_WAIT, STREAM_AFTER};
 use super::live::{Full, Live, Reader};
 use super::reply::{self, Reply};
@@ -13,7 +13,7 @@ use crate::message::{
     Body, INVALID_REQUEST, Id, METHOD_NOT_FOUND, Malformed, Message, SERVER_UNAVAILABLE,
 };
 use http_body_util::{BodyExt as _, Limited};
-use hyper::body::Incoming;
+use hyper::body::{Body as _, Incoming};
 use hyper::header::{ACCEPT, CONTENT_TYPE, HeaderValue};
 use hyper::{HeaderMap, Request, Response, StatusCode};
 use std::future::poll_fn;
@@ -93,7 +93,7 @@ impl Endpoint {
         message: Message,
         takes: Takes,
     ) -> Response<Reply> {
-        let (begun, live) = match self.sessions.open(client).await {
+        let (begun, live) = match self.sessions.open(client, self.auth.tells_apart()).await {
             Ok(opened) => opened,
             Err(error) => return unavailable(&error, id),
         };
@@ -182,6 +182,11 @@ async fn read(body: Incoming) -> Result<Message, Box<Response<Reply>>> {
     let refuse = |status, refused: &Malformed| {
         Box::new(reply::error(status, None, refused.code(), &refused.to_string()))
     };
+    // What is announced to be too long is not waited for.
+    let announced = usize::try_from(body.size_hint().lower()).unwrap_or(usize::MAX);
+    if announced > MESSAGE_BYTES_MAX {
+        return Err(refuse(StatusCode::PAYLOAD_TOO_LARGE, &Malformed::TooLong));
+    }
     let Ok(read) = timeout(BODY_WAIT, Limited::new(body, MESSAGE_BYTES_MAX).collect()).await else {
         return Err(Box::new(reply::empty(StatusCode::REQUEST_TIMEOUT)));
     };
@@ -221,15 +226,21 @@ async fn answer(reader: Reader, era: Era, id: &Id, takes: Takes) -> Response<Rep
         return reply::events(reader, Some(event));
     }
     let status = match era {
-        Era::Modern if is_unknown_method(&event.line) => StatusCode::NOT_FOUND,
-        Era::Modern | Era::Legacy => StatusCode::OK,
+        Era::Modern => status_of(&event.line),
+        Era::Legacy => StatusCode::OK,
     };
     reply::json(status, event.line)
 }
 
-fn is_unknown_method(line: &[u8]) -> bool {
+/// The status that the modern era gives to an answer by its error code, whoever wrote the error: ourselves or the server.
+fn status_of(line: &[u8]) -> StatusCode {
     let code = splice::find(line, &["error", "code"]);
-    code.is_some_and(|it| splice::at(line, &it) == METHOD_NOT_FOUND.to_string().as_bytes())
+    let code = code.and_then(|it| std::str::from_utf8(splice::at(line, &it)).ok()?.parse().ok());
+    match code {
+        Some(METHOD_NOT_FOUND) => StatusCode::NOT_FOUND,
+        Some(HEADER_MISMATCH | MISSING_CAPABILITY | UNSUPPORTED_VERSION) => StatusCode::BAD_REQUEST,
+        Some(_) | None => StatusCode::OK,
+    }
 }
 
 fn unavailable(error: &OpenError, id: &Id) -> Response<Reply> {
@@ -269,4 +280,23 @@ fn is_json(headers: &HeaderMap) -> bool {
     let kind = headers.get(CONTENT_TYPE).and_then(|it| it.to_str().ok()).unwrap_or_default();
     let kind = kind.split(';').next().unwrap_or_default().trim();
     kind.eq_ignore_ascii_case("application/json")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_of_the_modern_era_have_their_status() {
+        let status = |code: &str| {
+            let line = format!(
+                r#"{{"jsonrpc":"2.0","id":1,"error":{{"message":"-32601","code":{code}}}}}"#
+            );
+            status_of(line.as_bytes()).as_u16()
+        };
+        assert_eq!(["-32601", "-32020", "-32021", "-32022"].map(status), [404, 400, 400, 400]);
+        assert_eq!(["-32602", "-32603", "-32000", "5", "null"].map(status), [200; 5]);
+        let result = br#"{"jsonrpc":"2.0","id":1,"result":{"error":{"code":-32021}}}"#;
+        assert_eq!(status_of(result), StatusCode::OK);
+    }
 }

@@ -1,7 +1,7 @@
 //! Sessions at one endpoint: one for each legacy client that shook hands, one for all requests of a modern client.
 
 use super::auth::Principal;
-use super::limits::RESTART_AFTER;
+use super::limits::{CLIENT_SHARE, RESTART_AFTER};
 use super::live::{Backend, Live};
 use crate::era::Era;
 use data_encoding::HEXLOWER;
@@ -14,8 +14,6 @@ use tokio::sync::OnceCell;
 pub(super) struct Sessions {
     backend: Arc<dyn Backend>,
     max: usize,
-    /// Of one client.
-    client_max: usize,
     idle: Duration,
     table: Mutex<Table>,
 }
@@ -41,22 +39,19 @@ pub(super) enum OpenError {
 }
 
 impl Sessions {
-    pub(super) fn new(
-        backend: Arc<dyn Backend>,
-        max: usize,
-        client_max: usize,
-        idle: Duration,
-    ) -> Self {
-        Self { backend, max, client_max, idle, table: Mutex::default() }
+    pub(super) fn new(backend: Arc<dyn Backend>, max: usize, idle: Duration) -> Self {
+        Self { backend, max, idle, table: Mutex::default() }
     }
 
-    /// Begins a session of a legacy client, with servers of its own.
+    /// Begins a session of a legacy client, with servers of its own. Where there are others, it has a share of them.
     pub(super) async fn open(
         &self,
         client: &Principal,
+        has_others: bool,
     ) -> Result<(Begun<'_>, Arc<Live>), OpenError> {
         let id = random_id().ok_or_else(|| OpenError::Start("no random bytes".to_owned()))?;
-        let place = self.reserve(client)?;
+        let share = if has_others { self.max.div_ceil(CLIENT_SHARE) } else { self.max };
+        let place = self.reserve(client, share)?;
         let live = self.start(client, Era::Legacy).await?;
         let mut table = self.lock();
         table.legacy.insert(id.clone(), Arc::clone(&live));
@@ -118,13 +113,13 @@ impl Sessions {
         started.map_err(OpenError::Start)
     }
 
-    fn reserve(&self, client: &Principal) -> Result<Place<'_>, OpenError> {
+    fn reserve(&self, client: &Principal, share: usize) -> Result<Place<'_>, OpenError> {
         let mut table = self.lock();
         self.check_room(&table)?;
         let started = table.legacy.values().filter(|it| it.client == *client).count();
         let starting = table.starting.iter().filter(|it| *it == client).count();
-        if started + starting >= self.client_max {
-            return Err(OpenError::Share(self.client_max));
+        if started + starting >= share {
+            return Err(OpenError::Share(share));
         }
         table.starting.push(client.clone());
         Ok(Place { sessions: self, client: client.clone() })
@@ -135,9 +130,11 @@ impl Sessions {
         if count >= self.max { Err(OpenError::Full(self.max)) } else { Ok(()) }
     }
 
-    /// Ends what has been idle for too long, and forgets what has ended by itself.
-    pub(super) fn sweep(&self) {
-        let is_due = |live: &Live| live.is_over() || live.used().elapsed() >= self.idle;
+    /// Ends what has been idle for too long or belongs to nobody any more, and forgets what has ended by itself.
+    pub(super) fn sweep(&self, may_be: impl Fn(&Principal) -> bool) {
+        let is_due = |live: &Live| {
+            live.is_over() || live.used().elapsed() >= self.idle || !may_be(&live.client)
+        };
         let mut table = self.lock();
         table.legacy.retain(|_, live| {
             let is_due = is_due(live);
@@ -148,7 +145,13 @@ impl Sessions {
         });
         // A start that broke off with its request leaves an empty place, which nobody holds any more.
         table.shared.retain(|_, cell| match cell.get() {
-            Some(live) => !is_due(live),
+            Some(live) => {
+                let is_due = is_due(live);
+                if is_due {
+                    live.end();
+                }
+                !is_due
+            }
             None => Arc::strong_count(cell) > 1,
         });
     }

@@ -5,6 +5,7 @@ mod browser;
 mod file;
 mod llm;
 mod memory;
+mod message;
 mod oauth;
 mod scheduler;
 mod shell;
@@ -17,8 +18,12 @@ pub use browser::{
     BrowserSession, BrowserSnapshot, BrowserType, ElementRef, Viewport,
 };
 pub use file::{FileEdit, FileList, FilePath, FileRead, FileSearch, FileWrite};
-pub use llm::{LlmCall, Role, Turn};
+pub use llm::{
+    LlmCall, OfferedTool, Role, TextBlock, ToolResultBlock, ToolUseBlock, Turn, TurnBlock,
+    TurnContent,
+};
 pub use memory::{MemoryDelete, MemoryKind, MemoryList, MemoryQuery, MemoryRead, MemoryWrite};
+pub use message::MessageOut;
 pub use oauth::{OauthCall, OauthMethod};
 pub use scheduler::{
     Delivery, DeliveryAddress, DeliveryIdentifiers, DeliveryMode, DeliveryScope, DeliveryTarget,

@@ -19,6 +19,10 @@ impl Guard<Proposed> for SecretElsewhere {
     }
 
     fn check(&self, proposed: &Proposed) -> Vec<Objection> {
+        // Who says it to the agent has it, and a message reaches nobody else.
+        if matches!(proposed.understood().effect, Effect::Message(_)) {
+            return Vec::new();
+        }
         let held = proposed.held().iter();
         let inner = proposed.admission().inner();
         let target = destination(&proposed.understood().effect, &inner);

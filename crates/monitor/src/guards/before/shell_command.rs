@@ -3,7 +3,7 @@
 //!
 //! Threat: a command that is quoted, encoded or wrapped until no rule recognises it.
 
-use model::{Decision, Objection};
+use model::{Decision, Fix, Objection};
 
 use crate::command::{Command, NOT_UNDERSTOOD};
 use crate::guards::Guard;
@@ -39,7 +39,11 @@ fn objections(command: &Command) -> Vec<Objection> {
             }
             shell::Decision::StepUp | shell::Decision::Allow => return None,
         };
-        Some(Objection::new(finding.rule, decision, code, finding.reason.clone()))
+        let fix = command
+            .reading
+            .fix
+            .map(|it| Fix { reason: it.reason.into(), alternative: it.alternative.into() });
+        Some(Objection::new(finding.rule, decision, code, finding.reason.clone()).with_fix(fix))
     };
     command.reading.findings.iter().filter_map(objection).collect()
 }

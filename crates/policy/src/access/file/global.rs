@@ -1,5 +1,5 @@
 //! The host's settings: `config.yaml`, with `tools`, `providers`, `egress`, `services`, `browser`, `sandbox`,
-//! `shell`, `scheduler` and `intent`.
+//! `shell`, `scheduler`, `intent`, `notifications`, `sanitize`, `models` and `serve`.
 
 use std::collections::BTreeMap;
 
@@ -10,10 +10,13 @@ use super::FileError;
 use super::browser::Browser;
 use super::egress::Egress;
 use super::intent::Readers;
+use super::models::Models;
 use super::providers::Providers;
 use super::sandbox::SandboxProfile;
+use super::sanitize::SanitizeSettings;
 use super::scalar::{Flag, Label};
 use super::scheduler::SchedulerSettings;
+use super::serve::ServeSettings;
 use super::server::web_address;
 use super::services::{RawServices, Service, Services};
 use super::shell::Shell;
@@ -22,7 +25,7 @@ use crate::access::Domain;
 
 /// The host's settings. A domain of tools that is not mentioned is on; a kind of provider that is not
 /// mentioned is as the host has it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Global {
     tools: BTreeMap<Domain, GlobalTool>,
     providers: BTreeMap<ProviderKind, Provider>,
@@ -34,6 +37,9 @@ pub struct Global {
     scheduler: SchedulerSettings,
     readers: Readers,
     notifications: Notifications,
+    sanitize: SanitizeSettings,
+    serve: ServeSettings,
+    models: Models,
 }
 
 /// How a person is told of questions.
@@ -88,9 +94,12 @@ impl Global {
             file.scheduler.is_some(),
             file.intent.is_some(),
             file.notifications.is_some(),
+            file.sanitize.is_some(),
+            file.models.is_some(),
+            file.serve.is_some(),
         ];
         if !sections.contains(&true) {
-            let there = "it says nothing; there are `tools`, `providers`, `egress`, `services`, `browser`, `sandbox`, `shell`, `scheduler`, `intent` and `notifications`";
+            let there = "it says nothing; there are `tools`, `providers`, `egress`, `services`, `browser`, `sandbox`, `shell`, `scheduler`, `intent`, `notifications`, `sanitize`, `models` and `serve`";
             return Err(FileError::at(1, there));
         }
         let egress = file.egress.unwrap_or_default();
@@ -106,6 +115,9 @@ impl Global {
             scheduler: file.scheduler.unwrap_or_default(),
             readers: file.intent.unwrap_or_default(),
             notifications: file.notifications.unwrap_or_default(),
+            sanitize: file.sanitize.unwrap_or_default(),
+            serve: file.serve.unwrap_or_default(),
+            models: file.models.unwrap_or_default(),
         })
     }
 
@@ -173,6 +185,24 @@ impl Global {
         self.notifications
     }
 
+    /// What is done with what tools give back.
+    #[must_use]
+    pub fn sanitize(&self) -> &SanitizeSettings {
+        &self.sanitize
+    }
+
+    /// How agents are served over the network.
+    #[must_use]
+    pub fn serve(&self) -> &ServeSettings {
+        &self.serve
+    }
+
+    /// Which language models there are.
+    #[must_use]
+    pub fn models(&self) -> &Models {
+        &self.models
+    }
+
     /// Is the domain on?
     #[must_use]
     pub fn is_enabled(&self, domain: Domain) -> bool {
@@ -209,6 +239,12 @@ struct File {
     intent: Option<Readers>,
     #[serde(default, deserialize_with = "there")]
     notifications: Option<Notifications>,
+    #[serde(default, deserialize_with = "there")]
+    sanitize: Option<SanitizeSettings>,
+    #[serde(default, deserialize_with = "there")]
+    serve: Option<ServeSettings>,
+    #[serde(default, deserialize_with = "there")]
+    models: Option<Models>,
 }
 
 /// A section that is there counts as there, whatever is in it.

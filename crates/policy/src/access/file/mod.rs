@@ -8,11 +8,14 @@ mod front;
 mod global;
 mod intent;
 mod manifest;
+mod models;
 mod parts;
 mod providers;
 mod sandbox;
+mod sanitize;
 mod scalar;
 mod scheduler;
+mod serve;
 mod server;
 mod services;
 mod shell;
@@ -25,11 +28,17 @@ pub use error::FileError;
 pub use global::{Global, GlobalTool, Notifications, Peer};
 pub use intent::Readers;
 pub use manifest::{Access, Manifest, ToolFilter};
+pub use models::{Api, Endpoint, ModelRef, Models, Price, Task, runs_models};
 pub use parts::{
     Approval, Effort, Grant, Mount, MountMode, Network, Operations, Sandbox, SubAgent,
 };
 pub use sandbox::SandboxProfile;
+pub use sanitize::SanitizeSettings;
 pub use scheduler::{HeartbeatSettings, HoursSettings, JOBS_PER_USER_MAX, SchedulerSettings};
+pub use serve::{
+    Cidr, LogLevel, Networks, POLICY_VERSION_MAX, Prices, Privacy, RateLimits, ServeSettings,
+    ServeTls,
+};
 pub use server::{McpServer, Transport};
 pub use services::{Refresh, Service};
 pub use shell::Shell;

@@ -291,7 +291,7 @@ fn a_scope_has_what_lies_beneath_it_and_nothing_beside_it() {
     db.execute_batch(
         "INSERT INTO memory_words (memory_words) VALUES ('delete-all');
          ALTER TABLE approvals DROP COLUMN hindered; DROP TABLE standing; DROP TABLE identity;
-         DROP TABLE tried;
+         DROP TABLE tried; DROP TABLE talks; DROP TABLE prompts;
          CREATE INDEX memory_place ON memory (user, scope, n); PRAGMA user_version = 2",
     )
     .unwrap();

@@ -11,7 +11,7 @@ pub use jwks::{Keys, KeysError};
 pub use jwt::TokenError;
 pub(super) use oauth::WELL_KNOWN;
 pub use oauth::{KeySource, Oauth, OauthError, OauthSettings};
-pub use token::{LocalToken, TokenUnfit};
+pub use token::{NewToken, TOKENS_MAX, TokenDigest, TokenSource, TokenTable, TokenUnfit};
 
 use super::limits::TOKEN_BYTES_MAX;
 use hyper::HeaderMap;
@@ -20,30 +20,34 @@ use std::fmt;
 
 /// A client, as its token says. Sessions of one are never another's.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Principal(String);
+pub struct Principal {
+    name: String,
+    /// By which token of this machine: another of the same name is another client's.
+    token: Option<TokenDigest>,
+}
 
 impl Principal {
     pub(super) fn new(name: String) -> Self {
-        Self(name)
+        Self { name, token: None }
     }
 
     /// Returns the client's name, for records.
     #[must_use]
     pub fn as_str(&self) -> &str {
-        &self.0
+        &self.name
     }
 }
 
 impl fmt::Display for Principal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        f.write_str(&self.name)
     }
 }
 
 /// A way to tell who calls.
 pub enum Authenticator {
-    /// By the token of this machine.
-    Local(LocalToken),
+    /// By the tokens of this machine, as they are now.
+    Local(TokenSource),
     /// By access tokens, as an OAuth 2.1 resource server.
     Oauth(Box<Oauth>),
 }
@@ -61,12 +65,34 @@ pub(super) enum Refused {
 
 impl Authenticator {
     /// Tells who calls, by the field `Authorization` alone.
-    pub(super) fn check(&self, headers: &HeaderMap, now: i64) -> Result<Principal, Refused> {
+    pub(super) async fn check(&self, headers: &HeaderMap, now: i64) -> Result<Principal, Refused> {
         let token = bearer(headers)?;
         match self {
-            Self::Local(own) if own.is(token) => Ok(Principal::new("local".to_owned())),
-            Self::Local(_) => Err(Refused::Invalid(TokenError::Unknown)),
-            Self::Oauth(oauth) => oauth.check(token, now),
+            Self::Local(tokens) => {
+                let found = tokens().find(token).cloned();
+                let (name, digest) = found.ok_or(Refused::Invalid(TokenError::Unknown))?;
+                Ok(Principal { name, token: Some(digest) })
+            }
+            Self::Oauth(oauth) => oauth.check(token, now).await,
+        }
+    }
+
+    /// Whether somebody may still be this client: a token that was taken back is nobody's.
+    pub(super) fn may_be(&self, client: &Principal) -> bool {
+        match self {
+            Self::Local(tokens) => {
+                client.token.as_ref().is_some_and(|it| tokens().has(&client.name, it))
+            }
+            // An access token ends by itself, and its issuer is not asked about it.
+            Self::Oauth(_) => true,
+        }
+    }
+
+    /// Whether there are several clients who must leave each other room.
+    pub(super) fn tells_apart(&self) -> bool {
+        match self {
+            Self::Local(tokens) => tokens().len() > 1,
+            Self::Oauth(_) => true,
         }
     }
 

@@ -3,9 +3,9 @@
 use super::jwks::{Keys, KeysError};
 use super::jwt::{self, Expected, TokenError};
 use super::{Principal, Refused};
-use crate::http::server::limits::KEYS_WAIT;
+use crate::http::server::limits::{KEYS_AGE_MAX, KEYS_FRESH, KEYS_WAIT};
 use serde_json::json;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 /// What the operator says of the authorization server.
@@ -21,19 +21,25 @@ pub struct OauthSettings {
     pub resource: String,
 }
 
-/// A reader of the keys, as they are now.
-pub type KeySource = Box<dyn Fn() -> Result<Vec<u8>, String> + Send + Sync>;
+/// A reader of the keys, as they are now. It may take its time: it is called on a thread that nobody waits for but
+/// whoever brings a token by an unknown key.
+pub type KeySource = Arc<dyn Fn() -> Result<Vec<u8>, String> + Send + Sync>;
 
 /// A resource server.
 pub struct Oauth {
     settings: OauthSettings,
     source: KeySource,
     known: Mutex<Known>,
+    /// Held while keys are read, so that they are read once for all who want others.
+    reading: tokio::sync::Mutex<()>,
 }
 
 struct Known {
     keys: Arc<Keys>,
+    /// When they were read.
     read_at: Instant,
+    /// When it was tried last.
+    tried_at: Instant,
 }
 
 /// A refusal to be a resource server with these settings.
@@ -72,34 +78,84 @@ impl Oauth {
             return Err(OauthError::Setting("resource", "an http or https address"));
         }
         let bytes = source().map_err(OauthError::Source)?;
-        let known = Known { keys: Arc::new(Keys::parse(&bytes)?), read_at: Instant::now() };
-        Ok(Self { settings, source, known: Mutex::new(known) })
+        let now = Instant::now();
+        let known = Known { keys: Arc::new(Keys::parse(&bytes)?), read_at: now, tried_at: now };
+        Ok(Self { settings, source, known: Mutex::new(known), reading: Default::default() })
     }
 
-    pub(super) fn check(&self, token: &str, now: i64) -> Result<Principal, Refused> {
+    pub(super) async fn check(&self, token: &str, now: i64) -> Result<Principal, Refused> {
         let OauthSettings { issuer, audience, scopes, .. } = &self.settings;
         let expected = Expected { issuer, audience, now };
-        let claims = self.verify(token, &expected).map_err(Refused::Invalid)?;
+        let claims = self.verify(token, &expected).await.map_err(Refused::Invalid)?;
         if !scopes.iter().all(|it| claims.scopes.contains(it)) {
             return Err(Refused::Scope(self.scopes()));
         }
         Ok(Principal::new(json!([issuer, claims.subject, claims.client]).to_string()))
     }
 
-    /// Verifies with the keys that are known. Keys change: one that is not known is looked for, but not too often.
-    fn verify(&self, token: &str, expected: &Expected<'_>) -> Result<jwt::Claims, TokenError> {
-        let lock = || self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        let keys = Arc::clone(&lock().keys);
-        let verified = jwt::verify(token, &keys, expected);
-        let mut known = lock();
-        if verified != Err(TokenError::Key) || known.read_at.elapsed() < KEYS_WAIT {
+    /// Verifies with the keys that are known. Keys change: one that is not known is looked for, and old ones are read
+    /// again, but not too often.
+    async fn verify(
+        &self,
+        token: &str,
+        expected: &Expected<'_>,
+    ) -> Result<jwt::Claims, TokenError> {
+        let verified = self.verify_now(token, expected);
+        let is_unknown = verified == Err(TokenError::Key);
+        if !self.wants_reading(is_unknown) {
             return verified;
         }
-        known.read_at = Instant::now();
-        let read = (self.source)().ok().and_then(|it| Keys::parse(&it).ok());
-        let Some(keys) = read else { return verified };
-        known.keys = Arc::new(keys);
-        jwt::verify(token, &known.keys, expected)
+        // INVARIANT (NobodyWaits): a client whose key is known goes on with it while others are read.
+        let Some(_only) = self.first_or_waiting(is_unknown).await else { return verified };
+        if self.wants_reading(is_unknown) {
+            self.read().await;
+        }
+        self.verify_now(token, expected)
+    }
+
+    fn verify_now(&self, token: &str, expected: &Expected<'_>) -> Result<jwt::Claims, TokenError> {
+        let known = self.known();
+        let (keys, age) = (Arc::clone(&known.keys), known.read_at.elapsed());
+        drop(known);
+        // INVARIANT (FailClosed): an issuer that has not been heard of for so long vouches for nobody.
+        if age >= KEYS_AGE_MAX {
+            return Err(TokenError::Key);
+        }
+        jwt::verify(token, &keys, expected)
+    }
+
+    fn wants_reading(&self, is_unknown: bool) -> bool {
+        let known = self.known();
+        let is_old = known.read_at.elapsed() >= KEYS_FRESH;
+        (is_unknown || is_old) && known.tried_at.elapsed() >= KEYS_WAIT
+    }
+
+    async fn first_or_waiting(&self, may_wait: bool) -> Option<tokio::sync::MutexGuard<'_, ()>> {
+        if may_wait { Some(self.reading.lock().await) } else { self.reading.try_lock().ok() }
+    }
+
+    /// Reads the keys. If that fails, those that are known stay.
+    async fn read(&self) {
+        self.known().tried_at = Instant::now();
+        let source = Arc::clone(&self.source);
+        let read = tokio::task::spawn_blocking(move || Keys::parse(&source().ok()?).ok()).await;
+        if let Ok(Some(keys)) = read {
+            let mut known = self.known();
+            known.keys = Arc::new(keys);
+            known.read_at = Instant::now();
+        }
+    }
+
+    /// Lets this much time pass for the keys that are known.
+    #[cfg(test)]
+    pub(super) fn make_old(&self, by: std::time::Duration) {
+        let mut known = self.known();
+        known.read_at = known.read_at.checked_sub(by).unwrap_or(known.read_at);
+        known.tried_at = known.tried_at.checked_sub(by).unwrap_or(known.tried_at);
+    }
+
+    fn known(&self) -> MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) fn scopes(&self) -> String {

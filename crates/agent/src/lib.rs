@@ -1,0 +1,30 @@
+//! An agent of our own: the loop that a worker runs, and what the parent and the worker say to each
+//! other. Nothing here has a permission or asks for one: every call goes through the gate of the parent.
+//!
+//! Start at [`Conversation`], the loop, then [`worker`], the process it runs in. Whoever wants a turn holds a
+//! [`Runtime`].
+
+mod frame;
+mod message;
+mod outcome;
+pub mod prompt;
+mod query;
+mod rebuild;
+mod repeat;
+mod runtime;
+mod summary;
+pub mod tools;
+pub mod wire;
+mod work;
+
+pub use frame::{Frame, Status, SubagentStatus};
+pub use message::{
+    AccessUser, Called, FromWorker, Hooks, MODEL_CALLS_MAX, Purpose, SAME_CALL_MAX, Said,
+    SessionName, ToWorker, WorkerConfig,
+};
+pub use outcome::{Fate, Outcome, RESULT_CHARS_MAX};
+pub use query::{Conversation, Done, PARALLEL_CALLS_MAX, Parent, Stopped};
+pub use rebuild::{FRAME_NAME_CHARS_MAX, FRAME_TEXT_CHARS_MAX, Rebuilder, clean};
+pub use runtime::{AgentCard, Approval, Question, Reply, Runtime, Turn, TurnError, TurnErrorCode};
+pub use summary::MESSAGES_MAX;
+pub use work::{WORKER, worker};

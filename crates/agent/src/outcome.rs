@@ -1,0 +1,131 @@
+//! What the door answered, as a model reads it.
+
+use llm::Block;
+use serde_json::Value;
+
+/// Characters of a result that a model is shown; the rest is counted.
+pub const RESULT_CHARS_MAX: usize = 50_000;
+
+/// What came of a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// It ran.
+    Ran,
+    /// The gate did not let it happen.
+    Denied,
+    /// It was no call, or did not work.
+    Failed,
+}
+
+impl Fate {
+    /// The word for it.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Ran => "ran",
+            Self::Denied => "denied",
+            Self::Failed => "failed",
+        }
+    }
+}
+
+/// What came of a call, and what the model is told of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    /// What came of it.
+    pub fate: Fate,
+    /// What the model reads.
+    pub text: String,
+}
+
+impl Outcome {
+    /// A call that was none.
+    #[must_use]
+    pub fn failed(why: impl Into<String>) -> Self {
+        Self { fate: Fate::Failed, text: cut(&why.into()) }
+    }
+
+    /// Reads the door's answer. Anything but `"ok": true` is no success.
+    #[must_use]
+    pub fn of(answer: &Value) -> Self {
+        let Value::Object(fields) = answer else {
+            return Self::failed("the answer was not understood");
+        };
+        if fields.get("ok") == Some(&Value::Bool(true)) {
+            let mut fields = fields.clone();
+            fields.remove("ok");
+            return Self { fate: Fate::Ran, text: cut(&Value::Object(fields).to_string()) };
+        }
+        let said = |key: &str| fields.get(key).and_then(Value::as_str);
+        let denied = said("decision").is_some() || fields.contains_key("taintBlocked");
+        let mut lines = vec![match denied {
+            true => format!("This call was not allowed: {}", said("error").unwrap_or("refused")),
+            false => format!("This call failed: {}", said("error").unwrap_or("no reason given")),
+        }];
+        for (key, name) in [("rule", "Rule"), ("remedy", "What would help")] {
+            lines.extend(said(key).map(|it| format!("{name}: {it}")));
+        }
+        if let Some(fix) = fields.get("fix") {
+            let part = |key: &str| fix.get(key).and_then(Value::as_str).unwrap_or_default();
+            lines.push(format!("Instead: {} ({})", part("alternative"), part("reason")));
+        }
+        if let Some(issues) = fields.get("issues") {
+            lines.push(format!("Issues: {issues}"));
+        }
+        if denied {
+            lines.push("Do not try to reach the same by another way; go on without it, or say what you need.".to_owned());
+        }
+        let fate = if denied { Fate::Denied } else { Fate::Failed };
+        Self { fate, text: cut(&lines.join("\n")) }
+    }
+
+    /// The block that answers the call `id`.
+    #[must_use]
+    pub fn block(&self, id: &str) -> Block {
+        let is_error = self.fate != Fate::Ran;
+        Block::ToolResult { tool_use_id: id.to_owned(), content: self.text.clone(), is_error }
+    }
+}
+
+/// The beginning of a text, and how much there is.
+fn cut(text: &str) -> String {
+    match text.char_indices().nth(RESULT_CHARS_MAX) {
+        None => text.to_owned(),
+        Some((at, _)) => {
+            let rest = text.get(at..).map_or(0, |it| it.chars().count());
+            let kept = text.get(..at).unwrap_or_default();
+            format!("{kept}\n[{rest} more characters are not shown; ask for a part]")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn denials_carry_rule_remedy_and_fix() {
+        let answer = json!({
+            "ok": false, "error": "too much from outside", "decision": "deny", "rule": "taint-budget",
+            "remedy": "ask the user", "fix": {"alternative": "rm -rI x", "reason": "asks first"},
+        });
+        let told = Outcome::of(&answer);
+        assert_eq!(told.fate, Fate::Denied);
+        for part in ["too much", "taint-budget", "ask the user", "rm -rI x"] {
+            assert!(told.text.contains(part), "{part}: {}", told.text);
+        }
+    }
+
+    #[test]
+    fn what_is_not_a_success_is_none_and_long_ones_are_cut() {
+        for answer in [json!({"ok": "true"}), json!({}), json!([]), json!({"ok": 1})] {
+            assert_eq!(Outcome::of(&answer).fate, Fate::Failed, "{answer}");
+        }
+        let long = Outcome::of(&json!({"ok": true, "text": "é".repeat(RESULT_CHARS_MAX)}));
+        assert_eq!(long.fate, Fate::Ran);
+        assert!(long.text.contains("more characters are not shown"));
+        assert!(long.text.chars().count() < RESULT_CHARS_MAX + 100);
+    }
+}

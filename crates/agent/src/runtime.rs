@@ -1,0 +1,163 @@
+//! The seam between whoever brings a person's words (terminal, server, channel, job) and whoever runs
+//! the agent.
+
+use llm::Usage;
+
+use crate::frame::Frame;
+
+/// Runs agents: one confined worker for each open session.
+pub trait Runtime: Send + Sync {
+    /// The agents that exist, whoever may use them.
+    fn agents(&self) -> Vec<AgentCard>;
+
+    /// Runs one turn to its end. Frames are handed over as they arrive, on the caller's thread.
+    /// However the worker ends, this returns.
+    fn turn(&self, turn: &Turn, on_frame: &mut dyn FnMut(Frame)) -> Result<Reply, TurnError>;
+
+    /// Interrupts the turn that runs in this session, if one does.
+    fn interrupt(&self, user: &str, agent: &str, session: &str);
+
+    /// Answers a question of the running turn. False if there is none of that id, or it was answered.
+    fn approve(&self, user: &str, approval: &Approval) -> bool;
+
+    /// What a person is asked about calls of this session now.
+    fn questions(&self, user: &str, session: &str) -> Vec<Question> {
+        let _ = (user, session);
+        Vec::new()
+    }
+
+    /// The files by which sessions are admitted are others: what was opened by the old ones does not go on.
+    fn reloaded(&self) {
+        // Whoever keeps nothing open has nothing to do.
+    }
+
+    /// Ends the worker of this session; its history stays.
+    fn close(&self, user: &str, agent: &str, session: &str);
+}
+
+/// What is shown of an agent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AgentCard {
+    /// The name of its folder.
+    pub id: String,
+    /// What people call it.
+    pub name: String,
+    /// What it does.
+    pub description: String,
+    /// A picture for lists.
+    pub icon: Option<String>,
+    /// Words to find it by.
+    pub tags: Vec<String>,
+    /// First sentences to choose from.
+    pub starters: Vec<String>,
+}
+
+/// One message of a person, and who sends it from where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Turn {
+    /// Who says it.
+    pub user: String,
+    /// To which agent.
+    pub agent: String,
+    /// A session of this user with this agent; a new one is begun under this id if there is none.
+    pub session: String,
+    /// What is said.
+    pub content: String,
+    /// What somebody else says was said before: it comes from outside, and is nobody's word.
+    pub earlier: Option<String>,
+    /// Whether the person sits at this machine. Everybody else is remote, and layer 3 counts.
+    pub local: bool,
+}
+
+/// How a turn ended.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reply {
+    /// The answer.
+    pub content: String,
+    /// Whether somebody interrupted it.
+    pub interrupted: bool,
+    /// What the parent metered, never what the worker said.
+    pub usage: Usage,
+    /// Tool calls in order: the tool's name, and whether it ran, was denied or failed.
+    pub tool_calls: Vec<(String, String)>,
+}
+
+/// A person's answer to a question about one call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Approval {
+    /// The session.
+    pub session: String,
+    /// The call, by the id of its question.
+    pub tool_id: String,
+    /// Yes?
+    pub approved: bool,
+}
+
+/// What a person is asked about one call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Question {
+    /// The call, by the id of its question.
+    pub tool_id: String,
+    /// The tool.
+    pub tool_name: String,
+    /// What it would do, and why somebody is asked, in lines for a person.
+    pub shown: Vec<String>,
+}
+
+/// A turn without an answer.
+#[derive(Debug, thiserror::Error)]
+#[error("{code:?}: {message}")]
+pub struct TurnError {
+    /// Why, for programs.
+    pub code: TurnErrorCode,
+    /// Why, for people.
+    pub message: String,
+    /// What the parent metered until then.
+    pub usage: Usage,
+    /// Whether that is all. It is not where a model may still be at work, or nobody knows.
+    pub is_all: bool,
+}
+
+impl TurnError {
+    /// A turn in which no model was asked.
+    pub fn new(code: TurnErrorCode, message: impl Into<String>) -> Self {
+        Self { code, message: message.into(), usage: Usage::default(), is_all: true }
+    }
+
+    /// The same after so much was used.
+    #[must_use]
+    pub fn after(self, usage: Usage) -> Self {
+        Self { usage, ..self }
+    }
+
+    /// The same where nobody knows whether that was all.
+    #[must_use]
+    pub fn perhaps_more(self) -> Self {
+        Self { is_all: false, ..self }
+    }
+}
+
+/// Why there is no answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TurnErrorCode {
+    /// There is no such agent.
+    AgentNotFound,
+    /// The user may not use it.
+    AccessDenied,
+    /// There is no such session of this user with this agent.
+    SessionNotFound,
+    /// The host is ending, or cannot keep what is said.
+    Busy,
+    /// The session has a turn that runs.
+    QueryInProgress,
+    /// As many workers run as may.
+    WorkersExhausted,
+    /// The user has spent what may be spent.
+    BudgetExceeded,
+    /// No worker could be had.
+    InitFailed,
+    /// The worker ended, or did not behave.
+    WorkerError,
+    /// The model did not answer.
+    ModelError(llm::ErrorKind),
+}

@@ -1,0 +1,124 @@
+//! The tools that a model is offered: the actions of the table, as far as domains and user allow them.
+//!
+//! INVARIANT (OneTable): names, descriptions and schemas are those by which messages are read. What is offered here
+//! decides nothing: a call is judged by the gate, offered or not.
+
+use llm::ToolDefinition;
+use model::Domain;
+use model::ipc::ActionName;
+use serde_json::{Map, Value};
+
+/// The tools in these domains, without those that are denied by name, by last part of a name, or by domain.
+#[must_use]
+pub fn offered(domains: &[Domain], denied: &[String]) -> Vec<ToolDefinition> {
+    let is_offered = |name: &ActionName| {
+        let Some(domain) = name.kind().domain() else { return false };
+        domains.contains(&domain) && !denied.iter().any(|it| is_denied(it, name.as_str(), domain))
+    };
+    ActionName::ALL.iter().copied().filter(is_offered).map(definition).collect()
+}
+
+/// One action as a tool.
+#[must_use]
+pub fn definition(name: ActionName) -> ToolDefinition {
+    ToolDefinition {
+        name: name.as_str().to_owned(),
+        description: name.about().to_owned(),
+        parameters: parameters(name),
+    }
+}
+
+/// The message that a tool call means.
+///
+/// # Errors
+/// If there is no such tool, or its arguments are no object.
+pub fn message(name: &str, input: &Value) -> Result<Value, String> {
+    let Some(action) = ActionName::parse(short(name)) else {
+        return Err(format!("there is no tool `{}`", name.escape_debug()));
+    };
+    let Value::Object(fields) = input else {
+        return Err(format!("the arguments of `{}` must be an object", action.as_str()));
+    };
+    let mut fields: Map<String, Value> = fields.clone();
+    // Whatever the arguments say: which tool is called was said by its name.
+    if fields.insert(ACTION.to_owned(), action.as_str().into()).is_some() {
+        return Err(format!("`{}` has no argument `action`", action.as_str()));
+    }
+    Ok(Value::Object(fields))
+}
+
+/// The field that names the action.
+const ACTION: &str = "action";
+
+/// Models that were trained with servers of tools write `mcp__SERVER__TOOL`.
+pub(crate) fn short(name: &str) -> &str {
+    match name.strip_prefix("mcp__").and_then(|it| it.split_once("__")) {
+        Some((_, tool)) => tool,
+        None => name,
+    }
+}
+
+/// The schema of the message, less the field that names the action.
+fn parameters(name: ActionName) -> Value {
+    let mut schema = name.schema();
+    if let Value::Object(schema) = &mut schema {
+        for key in ["$schema", "title", "description"] {
+            schema.remove(key);
+        }
+        if let Some(Value::Object(properties)) = schema.get_mut("properties") {
+            properties.remove(ACTION);
+        }
+        if let Some(Value::Array(required)) = schema.get_mut("required") {
+            required.retain(|it| it != ACTION);
+        }
+    }
+    schema
+}
+
+fn is_denied(pattern: &str, name: &str, domain: Domain) -> bool {
+    let pattern = pattern.to_ascii_lowercase();
+    pattern == name || pattern == domain.as_str() || name.rsplit('_').next() == Some(&pattern)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn every_tool_that_is_offered_reads_as_its_action() {
+        let all = offered(Domain::ALL, &[]);
+        assert!(all.len() > 20, "{}", all.len());
+        for tool in &all {
+            let required = tool.parameters["required"].as_array().unwrap();
+            assert!(!required.contains(&json!("action")), "{}", tool.name);
+            let said = message(&tool.name, &json!({})).unwrap();
+            let read = model::ipc::parse(said.to_string().as_bytes());
+            assert_eq!(read.is_ok(), required.is_empty(), "{}: {read:?}", tool.name);
+        }
+    }
+
+    #[test]
+    fn domains_and_denials_take_tools_away() {
+        let names = |domains: &[Domain], denied: &[&str]| -> Vec<String> {
+            let denied: Vec<String> = denied.iter().map(|it| (*it).to_owned()).collect();
+            offered(domains, &denied).into_iter().map(|it| it.name).collect()
+        };
+        assert!(names(&[], &[]).is_empty());
+        assert!(names(&[Domain::Shell], &[]).contains(&"shell_exec".to_owned()));
+        assert!(names(&[Domain::Shell], &["SHELL"]).is_empty());
+        assert!(!names(&[Domain::Web], &["web_fetch"]).contains(&"web_fetch".to_owned()));
+        assert!(!names(Domain::ALL, &[]).contains(&"llm_call".to_owned()));
+    }
+
+    #[test]
+    fn a_call_names_its_tool_once() {
+        let asked = json!({"action": "shell_exec", "url": "x"});
+        assert!(message("web_fetch", &asked).is_err());
+        assert!(message("rm", &json!({})).is_err());
+        assert!(message("web_fetch", &json!("x")).is_err());
+        let prefixed = message("mcp__web__web_fetch", &json!({"url": "x"})).unwrap();
+        assert_eq!(prefixed["action"], "web_fetch");
+    }
+}

@@ -1,0 +1,188 @@
+//! The loop, against a parent that plays a script.
+
+use std::cell::{Cell, RefCell};
+
+use agent::{Conversation, Frame, Hooks, Parent, Purpose, Said, Stopped};
+use llm::{Answer, Block, Message, StopReason, Usage};
+use serde_json::{Value, json};
+
+/// Gives answers in turn, and notes what it was asked.
+#[derive(Default)]
+struct Script {
+    answers: RefCell<Vec<Answer>>,
+    asked: RefCell<Vec<Vec<Message>>>,
+    summaries: Cell<usize>,
+    called: RefCell<Vec<Value>>,
+    at_once: Cell<usize>,
+    frames: RefCell<Vec<Frame>>,
+    approved: Cell<bool>,
+    stops: Cell<bool>,
+}
+
+impl Script {
+    fn new(answers: Vec<Answer>) -> Self {
+        let answers = RefCell::new(answers.into_iter().rev().collect());
+        Self { answers, ..Self::default() }
+    }
+}
+
+impl Parent for Script {
+    fn ask(
+        &self,
+        purpose: Purpose,
+        messages: &[Message],
+        on_piece: &mut dyn FnMut(Said),
+    ) -> Result<Answer, Stopped> {
+        if purpose == Purpose::Summary {
+            self.summaries.set(self.summaries.get() + 1);
+            return Ok(said("short"));
+        }
+        self.asked.borrow_mut().push(messages.to_vec());
+        on_piece(Said::Text { text: "piece".to_owned() });
+        self.answers.borrow_mut().pop().ok_or(Stopped::Interrupted)
+    }
+
+    fn call(&self, messages: &[Value]) -> Result<Vec<Value>, Stopped> {
+        self.at_once.set(self.at_once.get().max(messages.len()));
+        self.called.borrow_mut().extend_from_slice(messages);
+        if self.stops.get() && !self.approved.get() {
+            let stopped = json!({"ok": false, "error": "no", "decision": "step_up", "rule": "r", "approval": "id"});
+            return Ok(vec![stopped; messages.len()]);
+        }
+        Ok(vec![json!({"ok": true, "text": "done"}); messages.len()])
+    }
+
+    fn approve(&self, _: &str, _: &str, _: &Value) -> Result<bool, Stopped> {
+        self.approved.set(true);
+        Ok(true)
+    }
+
+    fn show(&self, frame: &Frame) {
+        self.frames.borrow_mut().push(frame.clone());
+    }
+}
+
+fn said(text: &str) -> Answer {
+    answer(vec![Block::Text { text: text.to_owned() }], StopReason::EndTurn)
+}
+
+fn calls(inputs: &[(&str, Value)]) -> Answer {
+    let uses = inputs.iter().enumerate().map(|(at, (name, input))| Block::ToolUse {
+        id: format!("t{at}"),
+        name: (*name).to_owned(),
+        input: input.clone(),
+    });
+    answer(uses.collect(), StopReason::ToolUse)
+}
+
+fn answer(content: Vec<Block>, stop: StopReason) -> Answer {
+    Answer { content, stop, usage: Usage::default(), model: "mock/m".to_owned() }
+}
+
+#[test]
+fn a_tool_is_called_its_result_is_shown_and_an_answer_ends_it() {
+    let script = Script::new(vec![
+        calls(&[("web_fetch", json!({"url": "https://a.example"}))]),
+        said("yes"),
+    ]);
+    let mut conversation = Conversation::new(Hooks::default());
+    let (ended, done) = conversation.turn("hello", &script);
+    assert_eq!((ended, done.content.as_str()), (Ok(()), "yes"));
+    assert_eq!(done.calls[0].status, "ran");
+    assert_eq!(script.called.borrow()[0]["action"], "web_fetch");
+    let asked = script.asked.borrow();
+    assert_eq!(asked.len(), 2);
+    assert!(matches!(&asked[1][2].content[0], Block::ToolResult { is_error: false, .. }));
+    let numbers: Vec<u64> = script.frames.borrow().iter().filter_map(Frame::number).collect();
+    assert!(numbers.windows(2).all(|it| it[0] < it[1]), "{numbers:?}");
+}
+
+#[test]
+fn what_is_no_call_goes_back_as_an_error_and_is_not_made() {
+    let script = Script::new(vec![
+        calls(&[
+            ("rm", json!({})),
+            ("web_fetch", json!("x")),
+            ("web_fetch", json!({"action": "shell_exec"})),
+        ]),
+        said("ok"),
+    ]);
+    let (ended, done) = Conversation::new(Hooks::default()).turn("x", &script);
+    assert_eq!(ended, Ok(()));
+    assert!(script.called.borrow().is_empty());
+    assert!(done.calls.iter().all(|it| it.status == "failed"), "{done:?}");
+}
+
+#[test]
+fn the_same_call_three_times_in_a_row_ends_the_turn() {
+    let same = || calls(&[("web_fetch", json!({"url": "https://a.example"}))]);
+    let script = Script::new(vec![same(), same(), same(), said("never")]);
+    let mut conversation = Conversation::new(Hooks::default());
+    let (ended, _) = conversation.turn("x", &script);
+    assert!(
+        matches!(&ended, Err(Stopped::Failed { code, .. }) if code == "loop_detected"),
+        "{ended:?}"
+    );
+    assert_eq!(script.called.borrow().len(), 2);
+    // The conversation can go on: every call has a result.
+    let next = Script::new(vec![said("again")]);
+    assert_eq!(conversation.turn("y", &next).0, Ok(()));
+    let asked = next.asked.borrow();
+    let open = asked[0]
+        .iter()
+        .flat_map(|it| &it.content)
+        .filter(|it| matches!(it, Block::ToolUse { .. }))
+        .count();
+    let closed = asked[0]
+        .iter()
+        .flat_map(|it| &it.content)
+        .filter(|it| matches!(it, Block::ToolResult { .. }))
+        .count();
+    assert_eq!((open, closed), (3, 3));
+}
+
+#[test]
+fn a_turn_has_so_many_model_calls_and_so_many_calls_at_once() {
+    let different = |at: usize| calls(&[("web_search", json!({"query": at.to_string()}))]);
+    let script = Script::new((0..60).map(different).collect());
+    let (ended, _) = Conversation::new(Hooks::default()).turn("x", &script);
+    assert!(
+        matches!(&ended, Err(Stopped::Failed { code, .. }) if code == "too_many_steps"),
+        "{ended:?}"
+    );
+    assert_eq!(script.asked.borrow().len(), 50);
+    let many: Vec<(&str, Value)> =
+        (0..40).map(|it| ("web_search", json!({"query": it.to_string()}))).collect();
+    let script = Script::new(vec![calls(&many), said("done")]);
+    assert_eq!(Conversation::new(Hooks::default()).turn("x", &script).0, Ok(()));
+    assert_eq!((script.called.borrow().len(), script.at_once.get()), (40, 16));
+}
+
+#[test]
+fn a_call_that_a_person_allows_is_made_once_more() {
+    let script = Script::new(vec![calls(&[("web_search", json!({"query": "q"}))]), said("done")]);
+    script.stops.set(true);
+    let (ended, done) = Conversation::new(Hooks::default()).turn("x", &script);
+    assert_eq!((ended, done.calls[0].status.as_str()), (Ok(()), "ran"));
+    assert_eq!(script.called.borrow().len(), 2);
+}
+
+#[test]
+fn a_long_conversation_is_summarised_and_never_between_a_call_and_its_result() {
+    let mut conversation = Conversation::new(Hooks::default());
+    let mut summaries = 0;
+    for at in 0..120 {
+        let script = Script::new(vec![
+            calls(&[("web_search", json!({"query": at.to_string()}))]),
+            said("ok"),
+        ]);
+        assert_eq!(conversation.turn("next", &script).0, Ok(()));
+        summaries += script.summaries.get();
+        for messages in script.asked.borrow().iter() {
+            assert!(messages.len() <= agent::MESSAGES_MAX, "{}", messages.len());
+            let first = messages.first().unwrap();
+            assert!(matches!(first.content.first(), Some(Block::Text { .. })));
+        }
+    }
+    assert!(summaries > 0);
+}

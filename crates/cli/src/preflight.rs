@@ -1,0 +1,131 @@
+//! `lazaret preflight`: is everything there that an agent needs?
+
+use std::path::Path;
+
+use evidence::{Clock as _, SystemClock};
+use host::doors::mcp::servers::Servers;
+use model::AgentId;
+use model::provider::{Provider, ProviderKind};
+use policy::access::{Global, KnownTools, Manifest};
+use serde_json::json;
+use vault::access::Tokens;
+
+use crate::credentials;
+use crate::failure::{Exit, Failure};
+use crate::home::Home;
+use crate::output::{self, Paint};
+
+/// Check everything that an agent needs before it is served.
+///
+/// One row for each: the agent and its manifest, who may use it and with which tokens, keys, what
+/// confines the host, which hosts it may reach, its model, and its MCP servers; with what to do.
+///
+/// Exit codes: 0 all is there, 1 something is missing, 2 files that are not understood.
+#[derive(clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    home: Home,
+    /// The agent.
+    #[arg(long, value_parser = AgentId::parse)]
+    agent: AgentId,
+    /// Print one JSON object per row.
+    #[arg(long)]
+    json: bool,
+}
+
+/// What one check says.
+struct Row {
+    id: &'static str,
+    good: bool,
+    what: String,
+    next: String,
+}
+
+fn row(id: &'static str, good: bool, what: impl Into<String>, next: impl Into<String>) -> Row {
+    let next = if good { String::new() } else { next.into() };
+    Row { id, good, what: what.into(), next }
+}
+
+pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
+    let home = args.home.dir()?;
+    if !host::manifest_path(&home, &args.agent).exists() {
+        let next = format!("make agents/{}/IDENTITY.md in the state directory", args.agent);
+        return Ok(show(args, &[row("agent", false, "there is no such agent", next)]));
+    }
+    let (_, manifest) = host::manifest(&home, &args.agent).map_err(Failure::usage)?;
+    let settings = host::settings(&home).map_err(Failure::usage)?.unwrap_or_default();
+    let mut rows = vec![row("agent", true, format!("`{}`", manifest.display_name()), "")];
+    rows.extend(who(&home, &manifest)?);
+    let wrong = credentials::check::problems(&home, &args.agent)?;
+    rows.push(row("keys", wrong.is_empty(), keys(&manifest), wrong.join("; ")));
+    let lacking = host::lacking(&host::required(&home).map_err(Failure::usage)?);
+    let lacks: Vec<String> = lacking.iter().map(|it| it.1.clone()).collect();
+    rows.push(row("sandbox", lacks.is_empty(), "what the settings require", lacks.join("; ")));
+    rows.push(model(&settings));
+    rows.push(servers(&home, &manifest)?);
+    Ok(show(args, &rows))
+}
+
+fn show(args: &Args, rows: &[Row]) -> Exit {
+    let paint = Paint::for_stdout();
+    for it in rows {
+        let shown = if args.json {
+            let word = if it.good { "pass" } else { "fail" };
+            output::json(&json!({ "id": it.id, "status": word, "what": it.what, "next": it.next }))
+        } else {
+            let word = if it.good { paint.good("ok  ") } else { paint.bad("FAIL") };
+            let next = if it.next.is_empty() { String::new() } else { format!(" → {}", it.next) };
+            let line = aegx::verify::printable(&format!("{}{next}", it.what)).to_string();
+            output::line(&format!("{word}  {:<8} {line}", it.id))
+        };
+        if !shown {
+            break;
+        }
+    }
+    if rows.iter().all(|it| it.good) { Exit::Done } else { Exit::Refused }
+}
+
+fn who(home: &Path, manifest: &Manifest) -> Result<[Row; 2], Failure> {
+    let users = host::users(home, &KnownTools::default()).map_err(Failure::usage)?;
+    let users = users.unwrap_or_default();
+    let open: Vec<&str> =
+        users.iter().filter(|it| it.may_use(manifest).is_ok()).map(|it| it.name.as_str()).collect();
+    let next = "list somebody in users.yaml, and open the manifest to them";
+    let who = row("users", !open.is_empty(), format!("open to {}", listed(&open)), next);
+    let now = SystemClock.unix_seconds();
+    let issued = Tokens::in_home(home).list().map_err(Failure::unable)?;
+    let good = issued.iter().filter(|it| it.is_in_force(now) && open.contains(&it.user.as_str()));
+    let what = format!("{} of access.json in force, beside those of users.yaml", good.count());
+    Ok([who, row("tokens", !open.is_empty(), what, "make one: `lazaret access create`")])
+}
+
+fn listed(names: &[&str]) -> String {
+    if names.is_empty() { "nobody".to_owned() } else { names.join(", ") }
+}
+
+fn keys(manifest: &Manifest) -> String {
+    let granted = manifest.grants.as_ref().map_or(0, std::collections::BTreeMap::len);
+    format!("{granted} grants")
+}
+
+fn model(settings: &Global) -> Row {
+    let chosen = settings.provider(ProviderKind::Llm).map(Provider::name);
+    let what = chosen.map_or("no provider".to_owned(), |it| format!("provider `{it}`"));
+    let next = "choose one: `providers: {llm: anthropic}` and `models: {default: anthropic/MODEL}`";
+    row("model", chosen.is_some(), what, next)
+}
+
+fn servers(home: &Path, manifest: &Manifest) -> Result<Row, Failure> {
+    let known = Servers::of(home).map_err(Failure::usage)?;
+    let held: Vec<&str> = manifest
+        .mcp
+        .iter()
+        .flatten()
+        .filter(|it| known.held.contains_key(&it.server))
+        .map(|it| it.server.as_str())
+        .collect();
+    let count = manifest.mcp.as_ref().map_or(0, Vec::len);
+    let next = format!("definitions of {} changed: see `lazaret mcp list`", listed(&held));
+    Ok(row("servers", held.is_empty(), format!("{count} MCP servers"), next))
+}

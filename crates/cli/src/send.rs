@@ -1,0 +1,68 @@
+//! `lazaret send`: one message to an agent of the server that runs.
+
+use host::doors::client::Connection;
+use model::{AgentId, UserId};
+use serde_json::{Value, json};
+
+use crate::failure::{Exit, Failure};
+use crate::home::Home;
+use crate::output;
+
+/// Send one message to an agent of the server that runs, and print the answer.
+///
+/// The server is that of `lazaret serve` on the same state directory. The message counts as the user's, with
+/// their limits and budget; what they may not do over the network, this may not either.
+///
+/// Try it:
+///   lazaret send main "What is new?" --user ann
+///
+/// Exit codes: 0 answered, 1 refused, 2 wrong usage, 3 could not work.
+#[derive(clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    home: Home,
+    /// The agent.
+    #[arg(value_parser = AgentId::parse)]
+    agent: AgentId,
+    /// What to say.
+    message: String,
+    /// For whom, as users.yaml names them.
+    #[arg(long, value_parser = UserId::parse)]
+    user: UserId,
+    /// Go on with this session instead of a new one.
+    #[arg(long, value_name = "ID")]
+    session: Option<String>,
+    /// Print a JSON object with the session.
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
+    let home = args.home.dir()?;
+    let opened = Connection::open(&home, "serve-send", &[]).map_err(Failure::unable)?;
+    let Some(mut connection) = opened else {
+        return Err(Failure::refused("no server runs there; start one with `lazaret serve`"));
+    };
+    let message = json!({
+        "user": args.user.as_str(),
+        "agent": args.agent.as_str(),
+        "session": args.session,
+        "content": args.message,
+    });
+    connection.say(message.to_string().as_bytes()).map_err(Failure::unable)?;
+    let answer = connection.end().map_err(Failure::unable)?;
+    let text = |name: &str| answer.get(name).and_then(Value::as_str).unwrap_or_default();
+    if answer.get("ok") != Some(&Value::Bool(true)) {
+        return Err(Failure::refused(format!("{}: {}", text("kind"), text("error"))));
+    }
+    if args.json {
+        output::json(&json!({ "session": text("session"), "content": text("content") }));
+    } else {
+        // No escape sequence of an agent reaches the terminal.
+        for line in text("content").lines() {
+            output::line(&aegx::verify::printable(line).to_string());
+        }
+    }
+    Ok(Exit::Done)
+}

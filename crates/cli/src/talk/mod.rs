@@ -1,0 +1,11 @@
+//! Speaking with agents of our own: `lazaret run`, `lazaret chat`, `lazaret agents`.
+
+pub(crate) mod agents;
+mod bench;
+pub(crate) mod chat;
+mod editor;
+mod host;
+mod keys;
+mod ledger;
+pub(crate) mod once;
+mod screen;

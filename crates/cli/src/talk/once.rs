@@ -1,0 +1,183 @@
+//! `lazaret run`: one turn of an agent, without anybody at the terminal.
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use agent::{Frame, Turn, TurnError, TurnErrorCode};
+use host::agents::{Account, AgentsOptions, new_session};
+use model::{AgentId, Profile, SessionId, UserId};
+use monitor::Approver;
+use serde_json::json;
+
+use super::host::Host;
+use super::ledger::Run;
+use crate::failure::{Exit, Failure};
+use crate::home::Home;
+use crate::output;
+
+/// Let an agent do something, and print its answer.
+///
+/// The agent's loop runs in a process of its own, in a cage, without network, keys or the state directory. Every call
+/// of a tool passes the gate, and so does every question to a model. Nobody is asked: what needs a person is not done,
+/// and the exit code says so.
+///
+/// AGENT is a folder of agents/ in the state directory; where there is none, it is `main`. Which model answers is said
+/// by `models` in config.yaml; where nothing is said, the mock provider answers.
+///
+/// With --session a conversation goes on. One line about each run is appended to runs.jsonl in the state directory.
+///
+/// Try it:
+///   lazaret run main "What can you do?"
+///   lazaret run main "And then?" --session s1 --json
+///
+/// Exit codes: 0 answered, 1 refused, or something needs a person, 2 wrong usage or broken files, 3 could not work (no
+/// worker, no model, a journal that another process has open).
+#[derive(clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    home: Home,
+    /// Which agent.
+    #[arg(value_parser = AgentId::parse)]
+    agent: AgentId,
+    /// What you say.
+    message: String,
+    /// For whom.
+    #[arg(long, default_value = "me", value_parser = UserId::parse)]
+    user: UserId,
+    /// A session to go on with, or the name of a new one.
+    #[arg(long, value_parser = SessionId::parse)]
+    session: Option<SessionId>,
+    /// How careful a new session is: paranoid, standard or yolo.
+    #[arg(long, default_value = "standard", value_parser = |it: &str| Profile::parse(it))]
+    profile: Profile,
+    /// The directory in which the agent works [default: its own, in the state directory]
+    #[arg(long, value_name = "DIR")]
+    workspace: Option<PathBuf>,
+    /// What it may cost, in dollars; needs prices in config.yaml.
+    #[arg(long, value_name = "DOLLARS", value_parser = micro_dollars)]
+    max_cost: Option<u64>,
+    /// Print one JSON object.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Micro-dollars of an amount of dollars.
+fn micro_dollars(text: &str) -> Result<u64, String> {
+    let amount: f64 = text.parse().map_err(|_| "an amount of dollars, such as 0.50".to_owned())?;
+    if !(0.0..=1e9).contains(&amount) {
+        return Err("an amount of dollars between 0 and a billion".to_owned());
+    }
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "within bounds, as was seen"
+    )]
+    let micro = (amount * 1e6).floor() as u64;
+    Ok(micro)
+}
+
+pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
+    let home = args.home.dir()?;
+    let session = match &args.session {
+        Some(session) => session.clone(),
+        None => new_session().map_err(Failure::unable)?,
+    };
+    let turn = Turn {
+        user: args.user.as_str().to_owned(),
+        agent: args.agent.as_str().to_owned(),
+        session: session.as_str().to_owned(),
+        content: args.message.clone(),
+        earlier: None,
+        local: true,
+    };
+    let options = AgentsOptions {
+        profile: args.profile,
+        approver: Approver::Absent,
+        workspace: args.workspace.clone(),
+        cost_max: args.max_cost,
+        workers_max: 1,
+        ..AgentsOptions::default()
+    };
+    let host = Host::open(&home, options)?;
+    host.say_if_mock();
+    let control = crate::door::bind(&home);
+    let begun = Instant::now();
+    let outcome = control.and_then(|control| {
+        host.beside(control.as_ref(), || Ok(host.agents.account(&turn, &mut |_: Frame| {})))
+    });
+    let closed = host.close();
+    let took = begun.elapsed();
+    let exit = match &outcome? {
+        Ok(account) => {
+            let exit = if account.needs_person { Exit::Refused } else { Exit::Done };
+            told(args, &turn, account, exit);
+            let (usage, denied) = (account.reply.usage, account.denied.as_slice());
+            Run { turn: &turn, exit, took, usage, denied }.append(&home)?;
+            exit
+        }
+        Err(error) => {
+            let exit = exit_of(error);
+            let usage = error.usage;
+            Run { turn: &turn, exit, took, usage, denied: &[] }.append(&home)?;
+            untold(args, &turn, error, exit);
+            exit
+        }
+    };
+    closed?;
+    Ok(exit)
+}
+
+fn told(args: &Args, turn: &Turn, account: &Account, exit: Exit) {
+    let reply = &account.reply;
+    if args.json {
+        let calls = reply.tool_calls.iter();
+        let calls: Vec<_> =
+            calls.map(|(name, status)| json!({ "name": name, "status": status })).collect();
+        output::json(&json!({
+            "session": turn.session,
+            "content": reply.content,
+            "interrupted": reply.interrupted,
+            "usage": reply.usage,
+            "toolCalls": calls,
+            "denied": account.denied,
+            "exit": exit as u8,
+        }));
+        return;
+    }
+    output::line(&agent::clean(&reply.content, usize::MAX));
+    for it in &account.denied {
+        output::note(&format!("not allowed: {it}"));
+    }
+    if account.needs_person {
+        output::note("something needs a person: `lazaret chat` asks you");
+    }
+    output::hint(&format!("go on with --session {}", turn.session));
+}
+
+fn untold(args: &Args, turn: &Turn, error: &TurnError, exit: Exit) {
+    if args.json {
+        let code = format!("{:?}", error.code);
+        let session = &turn.session;
+        output::json(&json!({
+            "session": session, "error": error.message, "code": code, "usage": error.usage,
+            "exit": exit as u8,
+        }));
+    } else {
+        output::error(&error.message);
+    }
+}
+
+/// What an error means for the exit code.
+pub(super) fn exit_of(error: &TurnError) -> Exit {
+    match error.code {
+        TurnErrorCode::AccessDenied | TurnErrorCode::BudgetExceeded => Exit::Refused,
+        TurnErrorCode::AgentNotFound | TurnErrorCode::SessionNotFound => Exit::Usage,
+        TurnErrorCode::Busy
+        | TurnErrorCode::QueryInProgress
+        | TurnErrorCode::WorkersExhausted
+        | TurnErrorCode::InitFailed
+        | TurnErrorCode::WorkerError
+        | TurnErrorCode::ModelError(_) => Exit::Unable,
+    }
+}

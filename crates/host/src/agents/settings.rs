@@ -1,0 +1,53 @@
+//! How agents are run.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use agent::Hooks;
+use model::Profile;
+use monitor::Approver;
+use sandbox::cage::Rung;
+
+use crate::worker::TURN_MAX;
+
+/// Workers at once.
+pub const WORKERS_MAX: usize = 20;
+
+/// How agents are run.
+#[derive(Clone, Debug)]
+pub struct AgentsOptions {
+    /// How careful new sessions are.
+    pub profile: Profile,
+    /// Can a person be asked?
+    pub approver: Approver,
+    /// Where agents work; without it each in its own workspace.
+    pub workspace: Option<PathBuf>,
+    /// Workers at once.
+    pub workers_max: usize,
+    /// Of these, workers of one user.
+    pub workers_per_user_max: usize,
+    /// How long one turn may take.
+    pub turn_max: Duration,
+    /// What one turn may cost, in micro-dollars.
+    pub cost_max: Option<u64>,
+    /// Rungs without which no worker runs, beside those that are always required.
+    pub required: Vec<Rung>,
+    /// How the loop looks after itself.
+    pub hooks: Hooks,
+}
+
+impl Default for AgentsOptions {
+    fn default() -> Self {
+        Self {
+            profile: Profile::Standard,
+            approver: Approver::Absent,
+            workspace: None,
+            workers_max: WORKERS_MAX,
+            workers_per_user_max: usize::MAX,
+            turn_max: TURN_MAX,
+            cost_max: None,
+            required: Vec::new(),
+            hooks: Hooks::default(),
+        }
+    }
+}

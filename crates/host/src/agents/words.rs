@@ -1,0 +1,50 @@
+//! What is said in a turn: taken in before the worker hears of it, judged and kept before anybody is shown it.
+
+use agent::{Turn, TurnError};
+use model::{Caller, Source, TaintTag};
+use monitor::Heard;
+use monitor::taint::worse;
+
+use super::{Agents, not_kept, refused, withheld};
+use crate::doors::saying;
+use crate::worker::{History, Spoken};
+
+impl Agents {
+    /// INVARIANT (OneGate): an answer is an effect, too. It is judged before it is kept or shown.
+    pub(super) fn let_out(
+        &self,
+        history: &History,
+        who: &Caller,
+        spoken: &Spoken,
+    ) -> Result<(), TurnError> {
+        saying::say(&self.gate, who, &spoken.text).map_err(|it| withheld(&it))?;
+        self.keep(history, who, spoken)
+    }
+
+    /// What the agent is told, and its label. Only what the user says now is the user's word: what was said before
+    /// came from a client, who can write what it likes there.
+    pub(super) fn heard(
+        &self,
+        who: &Caller,
+        turn: &Turn,
+    ) -> Result<(String, Option<TaintTag>), TurnError> {
+        let monitor = &self.gate.monitor;
+        let Some(earlier) = &turn.earlier else {
+            let heard = monitor.hear_turn(who, &turn.content).map_err(refused)?;
+            return Ok((turn.content.clone(), heard.tag));
+        };
+        let outside = Heard { source: Source::Tool, origin: "client", text: earlier };
+        let outside = monitor.hear(who, &outside).map_err(refused)?;
+        let heard = monitor.hear_turn(who, &turn.content).map_err(refused)?;
+        let tag = worse(outside.tag.as_ref(), heard.tag.as_ref());
+        Ok((format!("{earlier}\n\n{}", turn.content), tag))
+    }
+
+    /// The agent's own words, with the label of its session.
+    fn keep(&self, history: &History, who: &Caller, spoken: &Spoken) -> Result<(), TurnError> {
+        let heard = Heard { source: Source::Agent, origin: "", text: &spoken.text };
+        let heard = self.gate.monitor.hear(who, &heard).map_err(refused)?;
+        let kept = history.add(&*self.gate.store, who, spoken, heard.tag.as_ref());
+        kept.map_err(|it| not_kept(&it))
+    }
+}

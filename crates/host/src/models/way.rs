@@ -1,0 +1,235 @@
+//! The ways to providers: where each is, how it speaks, and by which secret it knows us.
+//!
+//! INVARIANT (BoundToHosts): a key is asked of the vault for each question, for the host that it goes to, and is written
+//! into no error and no record.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use egress::{AskError, Client, Limits, ModelAnswer, ModelServers, Rules, Trust, Waits};
+use evidence::Journal;
+use llm::Dialect;
+use llm::wire::{Chunks, Post, Reply, Wire, WireError};
+use model::ipc::LlmCall;
+use model::provider::{Llm, Provider};
+use monitor::{Permit, SERVICES};
+use policy::access::{Api, Endpoint, Global, Models as Settings};
+use scan::net::{Domains, Host, Inner, InnerHost, Scheme, Target};
+use vault::{Keeper, Name, ResolveError, Scope, Want};
+use zeroize::Zeroizing;
+
+use super::error::ModelsError;
+use crate::web::dialer_of;
+
+/// What a stream may carry as it travels, in bytes: who reads it counts what it reads.
+const STREAM_BYTES_MAX: usize = usize::MAX >> 1;
+/// Connections at one time.
+const CONNECTIONS_MAX: usize = 64;
+/// The longest key, in bytes, with what stands before it: so its place never moves and leaves no copy behind.
+const KEY_FIELD_BYTES_MAX: usize = 65 << 10;
+
+/// The ways to all providers that the settings describe.
+pub(super) struct Ways {
+    servers: ModelServers,
+    keeper: Option<Arc<Keeper>>,
+    anthropic: Way,
+    openai: Way,
+    local: Option<Way>,
+}
+
+/// The way to one provider.
+pub(super) struct Way {
+    pub(super) dialect: Dialect,
+    target: Target,
+    key: Option<Name>,
+}
+
+impl Ways {
+    /// The ways that `settings` describe, with the keys of `keeper`.
+    pub(super) fn new(
+        settings: Option<&Global>,
+        keeper: Option<Arc<Keeper>>,
+        journal: Arc<Journal>,
+    ) -> Result<Self, ModelsError> {
+        let models = settings.map(Global::models).cloned().unwrap_or_default();
+        let egress = settings.map(Global::egress);
+        let blocked = egress.and_then(|it| it.blocked_domains.as_deref()).unwrap_or_default();
+        let inner = opened(egress.map(|it| it.inner.clone()).unwrap_or_default(), &models)?;
+        let limits = Limits {
+            head: Duration::MAX,
+            idle: egress::MODEL_IDLE_MAX,
+            wire_bytes: STREAM_BYTES_MAX,
+            per_session: CONNECTIONS_MAX,
+            per_host: CONNECTIONS_MAX,
+            ..Limits::default()
+        };
+        let dialer = dialer_of(settings, &limits)?.dangerously_opening(inner.clone());
+        let client = Client::new(Arc::new(dialer), &Trust::System, limits)?;
+        let rules =
+            Rules { block: Domains::parse(blocked)?, inner: inner.clone(), ..Rules::default() };
+        let servers = ModelServers::new(client, rules, journal, Waits::default())?;
+        let of_api = |api: Api, chat: Dialect| match api {
+            Api::Chat => chat,
+            Api::Responses => Dialect::Responses,
+        };
+        let way = |provider: Llm, endpoint: &Endpoint, dialect: Dialect| {
+            Way::new(provider, endpoint, dialect, &inner)
+        };
+        let local = models.local.as_ref();
+        let local =
+            local.map(|it| way(Llm::Local, it, of_api(it.api, Dialect::LocalChat))).transpose()?;
+        Ok(Self {
+            servers,
+            keeper,
+            anthropic: way(Llm::Anthropic, &models.anthropic, Dialect::Messages)?,
+            openai: way(Llm::OpenAi, &models.openai, of_api(models.openai.api, Dialect::Chat))?,
+            local,
+        })
+    }
+
+    /// The way to a provider; none if there is no wire to it.
+    pub(super) fn to(&self, provider: Llm) -> Option<&Way> {
+        match provider {
+            Llm::Anthropic => Some(&self.anthropic),
+            Llm::OpenAi => Some(&self.openai),
+            Llm::Local => self.local.as_ref(),
+            Llm::OpenRouter
+            | Llm::Groq
+            | Llm::DeepInfra
+            | Llm::Gemini
+            | Llm::Multi
+            | Llm::Router
+            | Llm::Mock => None,
+        }
+    }
+
+    /// A wire to a provider for one question.
+    pub(super) fn wire<'a>(
+        &'a self,
+        way: &'a Way,
+        permit: &'a Permit<LlmCall>,
+    ) -> PermittedWire<'a> {
+        PermittedWire { ways: self, way, permit }
+    }
+}
+
+impl Way {
+    fn new(
+        provider: Llm,
+        endpoint: &Endpoint,
+        dialect: Dialect,
+        inner: &Inner,
+    ) -> Result<Self, ModelsError> {
+        let provider = Provider::Llm(provider).name();
+        let target = Target::within(&format!("{}{}", endpoint.url, dialect.path()), inner)
+            .map_err(|error| ModelsError::Address { provider, error })?;
+        let name = |it: &String| Name::parse(it).map_err(|it| ModelsError::Chosen(it.to_string()));
+        Ok(Self { dialect, target, key: endpoint.key.as_ref().map(name).transpose()? })
+    }
+}
+
+/// The host as a secret is bound to it: with its port where that is another, and with `http://` where it says so.
+pub(super) fn binding(target: &Target) -> String {
+    let port = match target.port() == target.scheme().default_port() {
+        true => String::new(),
+        false => format!(":{}", target.port()),
+    };
+    let host = match target.host() {
+        Host::Address(std::net::IpAddr::V6(address)) => format!("[{address}]"),
+        Host::Address(_) | Host::Name(_) => target.host().to_string(),
+    };
+    match target.scheme() {
+        Scheme::Https => format!("{host}{port}"),
+        Scheme::Http => format!("http://{host}{port}"),
+    }
+}
+
+/// What the settings open, and the addresses of this machine at which a provider is. These are open for models alone.
+fn opened(inner: Inner, models: &Settings) -> Result<Inner, ModelsError> {
+    let mut all: Vec<InnerHost> = inner.iter().cloned().collect();
+    let endpoints = [Some(&models.anthropic), Some(&models.openai), models.local.as_ref()];
+    for endpoint in endpoints.into_iter().flatten() {
+        let Ok(target) = Target::dangerously_on_this_machine(&endpoint.url) else { continue };
+        let Host::Address(address) = target.host() else { continue };
+        let is_open = |it: &InnerHost| it.host() == target.host() && it.port() == target.port();
+        if !all.iter().any(is_open) {
+            all.push(InnerHost::new(&address.to_string(), target.port(), Vec::new())?);
+        }
+    }
+    Ok(Inner::new(all)?)
+}
+
+/// A wire that was permitted for one question.
+pub(super) struct PermittedWire<'a> {
+    ways: &'a Ways,
+    way: &'a Way,
+    permit: &'a Permit<LlmCall>,
+}
+
+impl Wire for PermittedWire<'_> {
+    fn post(&self, post: &Post<'_>) -> Result<Reply, WireError> {
+        let mut headers: Vec<(String, Zeroizing<String>)> = post
+            .headers
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), Zeroizing::new((*value).to_owned())))
+            .collect();
+        if let Some(name) = &self.way.key {
+            headers.push((post.key.name.to_owned(), self.key(name, post)?));
+        }
+        let body = post.body.clone().into();
+        let sent = self.ways.servers.post(self.permit, &self.way.target, headers, body);
+        let answer = sent.map_err(|it| self.not_sent(&it))?;
+        let of = |name: &str| answer.header(name).map(str::to_owned);
+        Ok(Reply {
+            status: answer.status(),
+            content_type: of("content-type").unwrap_or_default(),
+            retry_after: of("retry-after"),
+            body: Box::new(Body(answer)),
+        })
+    }
+}
+
+impl PermittedWire<'_> {
+    fn key(&self, name: &Name, post: &Post<'_>) -> Result<Zeroizing<String>, WireError> {
+        let set = format!("lazaret vault set {name} --host {}", binding(&self.way.target));
+        let Some(keeper) = &self.ways.keeper else {
+            return Err(WireError::Key(format!(
+                "nobody keeps the key `{name}`: the operator makes a vault with `lazaret vault init`, and then `{set}`"
+            )));
+        };
+        let target = &self.way.target;
+        let want = Want { name, domain: SERVICES, target, purpose: "llm_call" };
+        // No agent chooses it: the operator has set the provider up.
+        let found = keeper.resolve(self.permit, &Scope::Host, &want);
+        let missed = |error: ResolveError| {
+            let elsewhere = matches!(error, ResolveError::Elsewhere { .. });
+            if elsewhere {
+                format!("the key `{name}` is for another host; the operator binds it with `{set}`")
+            } else {
+                error.to_string()
+            }
+        };
+        let (secret, _) = found.map_err(|it| WireError::Key(missed(it)))?;
+        let mut value = Zeroizing::new(String::with_capacity(KEY_FIELD_BYTES_MAX));
+        value.push_str(post.key.prefix);
+        value.push_str(secret.reveal(self.permit));
+        Ok(value)
+    }
+
+    fn not_sent(&self, error: &AskError) -> WireError {
+        let clean = |it: &str| self.permit.scrubs().clean(it).into_owned();
+        match error {
+            AskError::Refused(it) => WireError::Refused(clean(&it.to_string())),
+            AskError::Failed(it) | AskError::Unanswered(it) => WireError::Broken(clean(it)),
+        }
+    }
+}
+
+struct Body(ModelAnswer);
+
+impl Chunks for Body {
+    fn next(&mut self) -> Result<Option<Vec<u8>>, WireError> {
+        let next = self.0.next_chunk().map_err(|it| WireError::Broken(it.to_string()))?;
+        Ok(next.map(|it| it.to_vec()))
+    }
+}

@@ -1,0 +1,69 @@
+//! What an agent is offered: tools, a model, instructions, as settings, manifest and user leave it.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use llm::ToolDefinition;
+use model::ipc::ActionName;
+use model::{Caller, Domain};
+use monitor::Admission;
+use policy::access::{Effort, Manifest, Origin, ToolFilter};
+
+use crate::admission::{self, AdmissionError};
+
+/// What an agent is offered. It decides nothing: a call is judged, offered or not.
+#[derive(Clone, Debug)]
+pub struct Offer {
+    /// Its manifest; one that says nothing where there is none.
+    pub manifest: Arc<Manifest>,
+    /// Domains of tools that are on.
+    pub domains: Vec<Domain>,
+    /// Tools that are denied to the user.
+    pub denied: Vec<String>,
+    /// The tools.
+    pub tools: Vec<ToolDefinition>,
+}
+
+impl Offer {
+    /// What `who` is offered, as far as `carried` says that somebody would carry it out.
+    ///
+    /// # Errors
+    /// If the files are not understood, or do not admit `who`.
+    pub fn of(
+        home: &Path,
+        who: &Caller,
+        origin: Origin,
+        carried: impl Fn(ActionName) -> bool,
+    ) -> Result<Self, AdmissionError> {
+        let (manifest, denied, on): (_, _, Vec<Domain>) =
+            match admission::admission_from(home, who, &[], origin)? {
+                Admission::OnePerson => {
+                    (Arc::new(Manifest::silent(&who.agent)), Vec::new(), Domain::ALL.to_vec())
+                }
+                Admission::Layered { global, manifest, user, .. } => {
+                    let on = Domain::ALL.iter().copied().filter(|it| global.is_enabled(*it));
+                    (manifest, user.tools_deny.clone(), on.collect())
+                }
+            };
+        let listed = |it: &Domain| match &manifest.tools {
+            ToolFilter::All => true,
+            ToolFilter::Allow(allowed) => allowed.contains(it),
+            ToolFilter::Deny(denied) => !denied.contains(it),
+        };
+        let domains: Vec<Domain> = on.into_iter().filter(listed).collect();
+        let mut tools = agent::tools::offered(&domains, &denied);
+        tools.retain(|it| ActionName::parse(&it.name).is_some_and(&carried));
+        Ok(Self { manifest, domains, denied, tools })
+    }
+
+    /// How hard the model thinks, as a word.
+    pub(super) fn effort(&self) -> Option<String> {
+        let word = self.manifest.effort.map(|it| match it {
+            Effort::Low => "low",
+            Effort::Medium => "medium",
+            Effort::High => "high",
+            Effort::Max => "max",
+        });
+        word.map(str::to_owned)
+    }
+}

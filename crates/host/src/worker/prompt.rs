@@ -1,0 +1,60 @@
+//! The instructions of an agent, for one turn.
+
+use std::io;
+use std::path::Path;
+
+use agent::prompt::{Parts, system};
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use scan::boundary::Nonce;
+
+use super::offer::Offer;
+
+/// Puts the instructions together, as they are at `now` (in seconds since 1970).
+///
+/// # Errors
+/// If the system gives no randomness: marks that somebody can guess are none.
+pub(super) fn instructions(
+    offer: &Offer,
+    workspace: Option<&Path>,
+    memory: &[String],
+    now: i64,
+) -> io::Result<String> {
+    let tools = tools(offer);
+    let workspace = workspace.map(|it| it.display().to_string());
+    let now = said(now);
+    let parts = Parts {
+        identity: &offer.manifest.body,
+        now: &now,
+        workspace: workspace.as_deref(),
+        tools: &tools,
+        memory,
+        ..Parts::default()
+    };
+    let mut failed = None;
+    let text = system(&parts, || {
+        let mut random = [0; 16];
+        if let Err(error) = getrandom::fill(&mut random) {
+            failed = Some(io::Error::other(error));
+        }
+        Nonce::new(random)
+    });
+    failed.map_or(Ok(text), Err)
+}
+
+/// What of the instructions an agent may say: its user knows it.
+pub(super) fn public(offer: &Offer, workspace: Option<&Path>, now: i64) -> Vec<String> {
+    let mut public = vec![said(now), tools(offer).join(", ")];
+    public.extend(workspace.map(|it| it.display().to_string()));
+    public
+}
+
+fn tools(offer: &Offer) -> Vec<String> {
+    offer.tools.iter().map(|it| it.name.clone()).collect()
+}
+
+/// Date, time and zone, as people say them.
+fn said(now: i64) -> String {
+    let time = Timestamp::from_second(now).unwrap_or_default();
+    time.to_zoned(TimeZone::system()).strftime("%A, %Y-%m-%d %H:%M (%Z)").to_string()
+}

@@ -1,0 +1,387 @@
+//! Workers that lie, and workers that end: whatever one says, the parent believes what it did itself, and whoever waits
+//! is answered.
+
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use agent::{Frame, FromWorker, ToWorker, TurnError, TurnErrorCode, wire};
+use evidence::{Clock, Durability, SystemClock};
+use llm::{Answer, Block, ErrorKind, Flow, LlmError, Piece, Request, StopReason, Usage};
+use model::{AgentId, Caller, Kind, SessionId, UserId};
+use monitor::Approver;
+use monitor::provenance::Catalogue;
+use policy::Policy;
+use policy::access::Origin;
+use serde_json::{Value, json};
+
+use super::lease::Leases;
+use super::link::Link;
+use super::model::Asks;
+use super::offer::Offer;
+use super::questions::Questions;
+use super::start::{Inner, Worker};
+use super::turn::{Prepared, Seen, TurnLimits};
+use crate::agent_session::{AgentSession, SessionOptions};
+use crate::gate::Gate;
+use crate::ipc::Stop;
+
+/// A model that says the same, and notes what it was asked. It does not answer while somebody shuts its door.
+#[derive(Default)]
+struct Model {
+    asked: Mutex<Vec<Request>>,
+    door: Mutex<()>,
+    fails: AtomicBool,
+}
+
+impl Asks for Model {
+    fn ask(
+        &self,
+        _: &Caller,
+        request: &Request,
+        on_piece: &mut dyn FnMut(Piece) -> Flow,
+    ) -> Result<Answer, LlmError> {
+        self.asked.lock().unwrap().push(request.clone());
+        drop(self.door.lock().unwrap());
+        on_piece(Piece::Text("true".to_owned()));
+        let usage = Usage { input_tokens: 7, output_tokens: 3, ..Usage::default() };
+        if self.fails.load(Ordering::Acquire) {
+            return Err(LlmError::new(ErrorKind::Unreachable, "broke off").after(usage));
+        }
+        let content = vec![Block::Text { text: "the true answer".to_owned() }];
+        Ok(Answer { content, stop: StopReason::EndTurn, usage, model: "mock/m".to_owned() })
+    }
+
+    fn cost(&self, _: &str, _: &Usage) -> Option<u64> {
+        None
+    }
+}
+
+struct House {
+    stop: Arc<AtomicBool>,
+    gate: Arc<Gate>,
+    leases: Leases,
+    worker: Worker,
+    model: Arc<Model>,
+}
+
+/// A session whose worker is `play`, which is given the socket.
+fn house(home: &Path, play: impl FnOnce(UnixStream) + Send + 'static) -> House {
+    let policy = Policy::embedded().unwrap();
+    let gate =
+        Gate::open(home, Durability::DangerouslyUnsynced, policy, Catalogue::default()).unwrap();
+    let (gate, leases) = (Arc::new(gate), Leases::default());
+    let lease = leases.take(&SessionId::parse("s1").unwrap()).unwrap();
+    let who = Caller {
+        session: SessionId::parse("s1").unwrap(),
+        user: UserId::parse("me").unwrap(),
+        agent: AgentId::parse("main").unwrap(),
+        door: Kind::of_static("worker"),
+    };
+    let options = SessionOptions {
+        profile: model::Profile::Standard,
+        approver: Approver::Reachable,
+        workspace: None,
+        own_workspace: true,
+        origin: Origin::Local,
+    };
+    let (stopper, stop) = Stop::pair().unwrap();
+    let session = AgentSession::open(&gate, home, &who, &options, &stop).unwrap();
+    let offer = Offer::of(home, &who, Origin::Local, |it| session.door().carries_out(it)).unwrap();
+    let (ours, theirs) = UnixStream::pair().unwrap();
+    thread::spawn(move || play(theirs));
+    let model = Arc::new(Model::default());
+    let inner = Inner {
+        who,
+        link: Link::new(ours).unwrap(),
+        shared: Mutex::default(),
+        questions: Questions::default(),
+        session,
+        asks: Arc::clone(&model) as Arc<dyn Asks>,
+        offer,
+        model: "default".to_owned(),
+        fast: "fast".to_owned(),
+        system: Mutex::default(),
+        reachable: true,
+        gate: Arc::downgrade(&gate),
+        lease,
+    };
+    House { stop: Arc::default(), gate, leases, worker: Worker::of(inner, stopper), model }
+}
+
+impl House {
+    fn turn(&self, frames: &mut Vec<Frame>) -> Result<Seen, TurnError> {
+        self.turn_within(frames, None)
+    }
+
+    fn turn_within(&self, frames: &mut Vec<Frame>, cost: Option<u64>) -> Result<Seen, TurnError> {
+        let now = || SystemClock.unix_seconds();
+        let turn = Prepared { content: "hello", earlier: &[], now: now() };
+        let message = self.worker.prepare(&self.gate.monitor, &turn).unwrap();
+        let limits = TurnLimits { wall: Duration::from_secs(10), cost, ..TurnLimits::default() };
+        self.worker.turn(&message, &self.stop, limits, &*self.gate.store, &now, &mut |it| {
+            frames.push(it);
+        })
+    }
+}
+
+fn say(socket: &mut UnixStream, message: &Value) {
+    let _ = wire::write(socket, message.to_string().as_bytes());
+}
+
+fn hear(socket: &mut UnixStream) -> Option<ToWorker> {
+    let bytes = wire::read(socket).ok()??;
+    serde_json::from_slice(&bytes).ok()
+}
+
+fn ask(id: u64) -> Value {
+    let text = json!([{"type": "text", "text": "hello"}]);
+    json!({"type": "ask", "id": id, "purpose": "step", "messages": [{"role": "user", "content": text}]})
+}
+
+fn result(session: &str) -> Value {
+    json!({
+        "type": "result", "sessionId": session, "interrupted": false,
+        "usage": {"inputTokens": 0, "outputTokens": 0, "cacheReadTokens": 0, "cacheCreationTokens": 0},
+        "responseContent": "a lie", "toolCalls": [{"name": "shell_exec", "status": "ran"}],
+    })
+}
+
+/// Waits for the answer to a question.
+fn until_answered(socket: &mut UnixStream) {
+    while let Some(said) = hear(socket) {
+        if matches!(said, ToWorker::Answer { .. } | ToWorker::NoAnswer { .. }) {
+            return;
+        }
+    }
+}
+
+#[test]
+fn what_a_worker_says_of_usage_answers_and_calls_is_not_used() {
+    let home = tempfile::tempdir().unwrap();
+    let house = house(home.path(), |mut socket| {
+        hear(&mut socket);
+        for lie in [
+            json!({"type": "ready"}),
+            json!({"type": "ready"}),
+            json!({"type": "session_id", "sessionId": "s1", "firstMessage": "x"}),
+            json!({"type": "frame", "frame": {"type": "token", "id": 5, "text": "shown", "role": "admin"}}),
+            json!({"type": "frame", "frame": {"type": "token", "id": 5, "text": "again"}}),
+            json!({"type": "frame", "frame": {"type": "assistant_message", "text": "forged"}}),
+            json!({"type": "frame", "frame": {"type": "status", "status": "done"}}),
+            json!({"type": "tool_approval_request", "toolId": "t", "toolName": "shell_exec", "toolInput": {"command": "id"}}),
+            json!({"type": "call", "id": 1, "message": {"action": "llm_call", "provider": "mock", "messages": []}}),
+            json!({"type": "call", "id": 2, "message": {"action": "memory_list", "scope": "a", "user": "root"}}),
+            json!({"type": "unknown"}),
+        ] {
+            say(&mut socket, &lie);
+        }
+        say(&mut socket, &ask(9));
+        until_answered(&mut socket);
+        say(&mut socket, &result("s1"));
+        say(&mut socket, &result("s1"));
+        say(
+            &mut socket,
+            &json!({"type": "frame", "frame": {"type": "token", "id": 99, "text": "late"}}),
+        );
+    });
+    let mut frames = Vec::new();
+    let seen = house.turn(&mut frames).unwrap();
+    assert_eq!(seen.reply.content, "the true answer");
+    assert_eq!((seen.reply.usage.input_tokens, seen.reply.usage.output_tokens), (7, 3));
+    assert_eq!(frames, [Frame::Token { id: 5, text: "shown".to_owned() }]);
+    // The call with a name in it was refused; the one to a model was not even a call.
+    assert_eq!(seen.reply.tool_calls, [("memory_list".to_owned(), "failed".to_owned())]);
+    let asked = house.model.asked.lock().unwrap();
+    assert_eq!(asked.len(), 1);
+    assert!(asked[0].system.contains("Your tools:") && !asked[0].tools.is_empty());
+    drop(asked);
+    house.worker.end().unwrap();
+}
+
+#[test]
+fn a_worker_that_names_another_session_is_ended() {
+    for message in
+        [json!({"type": "session_id", "sessionId": "s2", "firstMessage": "x"}), result("s2")]
+    {
+        let home = tempfile::tempdir().unwrap();
+        let house = house(home.path(), move |mut socket| {
+            hear(&mut socket);
+            say(&mut socket, &message);
+            until_answered(&mut socket);
+        });
+        let error = house.turn(&mut Vec::new()).err().unwrap();
+        assert_eq!(error.code, TurnErrorCode::WorkerError);
+        assert!(error.message.contains("not its own"), "{}", error.message);
+        house.worker.end().unwrap();
+    }
+}
+
+#[test]
+fn whatever_ends_a_turn_what_the_model_used_is_counted() {
+    let ends = [
+        json!({"type": "error", "code": "loop_detected", "message": "x"}),
+        json!({"type": "session_id", "sessionId": "s2", "firstMessage": "x"}),
+        json!(null),
+    ];
+    for end in ends {
+        let home = tempfile::tempdir().unwrap();
+        let house = house(home.path(), move |mut socket| {
+            hear(&mut socket);
+            say(&mut socket, &ask(1));
+            until_answered(&mut socket);
+            // The last of them is no message: it only goes.
+            if !end.is_null() {
+                say(&mut socket, &end);
+                hear(&mut socket);
+            }
+        });
+        let error = house.turn(&mut Vec::new()).err().unwrap();
+        assert_eq!((error.usage.input_tokens, error.usage.output_tokens), (7, 3), "{error}");
+        assert!(error.is_all);
+        house.worker.end().unwrap();
+    }
+}
+
+#[test]
+fn a_model_that_fails_costs_what_it_used() {
+    let home = tempfile::tempdir().unwrap();
+    let house = house(home.path(), |mut socket| {
+        hear(&mut socket);
+        for id in 1..3 {
+            say(&mut socket, &ask(id));
+            until_answered(&mut socket);
+        }
+        say(&mut socket, &json!({"type": "error", "code": "model", "message": "x"}));
+        hear(&mut socket);
+    });
+    house.model.fails.store(true, Ordering::Release);
+    let error = house.turn_within(&mut Vec::new(), Some(1_000_000)).err().unwrap();
+    // It has no price, so that nothing is left of the limit: the second question is not asked.
+    assert_eq!(error.code, TurnErrorCode::BudgetExceeded, "{error}");
+    assert_eq!((house.model.asked.lock().unwrap().len(), error.usage.input_tokens), (1, 7));
+    house.worker.end().unwrap();
+}
+
+#[test]
+fn errors_of_a_worker_are_mapped_cut_and_cleaned() {
+    let home = tempfile::tempdir().unwrap();
+    let house = house(home.path(), |mut socket| {
+        hear(&mut socket);
+        let message = format!("\u{1b}[2J{}", "x".repeat(5000));
+        say(&mut socket, &json!({"type": "error", "code": "access\ndenied", "message": message}));
+    });
+    let error = house.turn(&mut Vec::new()).err().unwrap();
+    assert_eq!(error.code, TurnErrorCode::WorkerError);
+    assert!(error.message.starts_with("worker_access denied: "), "{}", error.message);
+    assert!(error.message.chars().count() < 1100 && !error.message.contains('\u{1b}'));
+    house.worker.end().unwrap();
+}
+
+#[test]
+fn whenever_a_worker_ends_whoever_waits_is_answered() {
+    // It ends after so many messages of a turn, in the middle of a frame, or with a frame that is none.
+    for after in 0..6usize {
+        let home = tempfile::tempdir().unwrap();
+        let house = house(home.path(), move |mut socket| {
+            let script = [
+                json!({"type": "session_id", "sessionId": "s1", "firstMessage": "x"}),
+                json!({"type": "frame", "frame": {"type": "status", "status": "thinking"}}),
+                json!({"type": "call", "id": 1, "message": {"action": "memory_list", "scope": "a"}}),
+                ask(2),
+            ];
+            for message in script.iter().take(after) {
+                say(&mut socket, message);
+            }
+            let torn: &[u8] = if after == 5 { &[0xff; 8] } else { &[0, 0, 0, 9, b'{'] };
+            let _ = std::io::Write::write_all(&mut socket, torn);
+        });
+        let begun = Instant::now();
+        let error = house.turn(&mut Vec::new()).err().unwrap();
+        assert_eq!(error.code, TurnErrorCode::WorkerError, "{after}");
+        assert!(begun.elapsed() < Duration::from_secs(9), "{after}");
+        while !house.worker.is_over() && begun.elapsed() < Duration::from_secs(9) {
+            thread::sleep(Duration::from_millis(5));
+        }
+        assert!(house.worker.is_over());
+        house.worker.end().unwrap();
+        Arc::into_inner(house.gate).unwrap().close().unwrap();
+    }
+}
+
+#[test]
+fn an_interruption_ends_a_turn_also_of_a_worker_that_does_not_obey() {
+    let home = tempfile::tempdir().unwrap();
+    let house = house(home.path(), |mut socket| while hear(&mut socket).is_some() {});
+    let seen = thread::scope(|scope| {
+        scope.spawn(|| {
+            thread::sleep(Duration::from_millis(200));
+            house.stop.store(true, Ordering::Release);
+        });
+        house.turn(&mut Vec::new())
+    });
+    assert!(seen.unwrap().reply.interrupted);
+    house.worker.end().unwrap();
+}
+
+#[test]
+fn an_interruption_from_before_the_turn_began_counts() {
+    let home = tempfile::tempdir().unwrap();
+    let house = house(home.path(), |mut socket| {
+        while let Some(said) = hear(&mut socket) {
+            if matches!(said, ToWorker::Interrupt {}) {
+                let mut ended = result("s1");
+                ended["interrupted"] = json!(true);
+                say(&mut socket, &ended);
+            }
+        }
+    });
+    house.stop.store(true, Ordering::Release);
+    let begun = Instant::now();
+    assert!(house.turn(&mut Vec::new()).unwrap().reply.interrupted);
+    assert!(begun.elapsed() < Duration::from_secs(4) && !house.worker.is_over());
+    house.worker.end().unwrap();
+}
+
+#[test]
+fn a_question_that_outlives_its_turn_spoils_the_worker_and_ends_its_session_when_it_comes_back() {
+    let home = tempfile::tempdir().unwrap();
+    let house = house(home.path(), |mut socket| {
+        hear(&mut socket);
+        say(&mut socket, &ask(1));
+        say(&mut socket, &result("s1"));
+        while hear(&mut socket).is_some() {}
+    });
+    let (model, who) = (Arc::clone(&house.model), house.worker.inner.who.clone());
+    let shut = model.door.lock().unwrap();
+    let error = house.turn(&mut Vec::new()).err().unwrap();
+    assert_eq!(error.code, TurnErrorCode::WorkerError);
+    assert!(!error.is_all && error.message.contains("not come back"), "{error}");
+    assert!(house.worker.is_over());
+    // What comes late is no answer of another turn.
+    let late = house.worker.inner.shared();
+    let next = house.worker.inner.begin(&Arc::default());
+    house.worker.end().unwrap();
+    assert!(house.gate.monitor.summary(&who).is_ok(), "somebody still works in it");
+    assert!(house.leases.take(&who.session).is_none());
+    drop(shut);
+    let begun = Instant::now();
+    while house.leases.take(&who.session).is_none() {
+        assert!(begun.elapsed() < Duration::from_secs(9));
+        thread::sleep(Duration::from_millis(5));
+    }
+    assert!(house.gate.monitor.summary(&who).is_err(), "the last one has ended it");
+    assert_eq!((late.of_turn().usage.input_tokens, next.of_turn().usage.input_tokens), (7, 0));
+    assert!(next.of_turn().answer.is_none());
+}
+
+#[test]
+fn messages_serialise_as_the_vectors_have_them() {
+    let ready = serde_json::to_value(FromWorker::Ready {}).unwrap();
+    assert_eq!(ready, json!({"type": "ready"}));
+    let interrupt = serde_json::to_value(ToWorker::Interrupt {}).unwrap();
+    assert_eq!(interrupt, json!({"type": "interrupt"}));
+}

@@ -1,0 +1,251 @@
+//! One turn of a worker, from the user's words to whatever end it takes.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use agent::{
+    Frame, FromWorker, MODEL_CALLS_MAX, Question, Rebuilder, Reply, Status, ToWorker, TurnError,
+    TurnErrorCode,
+};
+use model::UserId;
+use monitor::{Approvals, Monitor};
+use scan::leak::Sources;
+
+use super::history::{self, Spoken};
+use super::inbox::Next;
+use super::shared::{OfTurn, Shared, held};
+use super::start::Worker;
+use super::{END_WITHIN, ERROR_CHARS_MAX, TURN_MAX, ask, call, prompt, questions};
+
+/// How often it is looked whether somebody has answered, interrupted, or waited too long.
+const TICK: Duration = Duration::from_millis(50);
+
+/// How far a turn may go.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TurnLimits {
+    pub(crate) wall: Duration,
+    pub(crate) model_calls: usize,
+    /// Micro-dollars.
+    pub(crate) cost: Option<u64>,
+}
+
+impl Default for TurnLimits {
+    fn default() -> Self {
+        // Beside the steps, a conversation may be summarised once in a while.
+        Self { wall: TURN_MAX, model_calls: MODEL_CALLS_MAX + 5, cost: None }
+    }
+}
+
+/// A turn as the parent saw it.
+pub(crate) struct Seen {
+    pub(crate) reply: Reply,
+    pub(crate) denied: Vec<String>,
+    pub(crate) needs_person: bool,
+}
+
+/// How a worker ended its turn.
+enum Ending {
+    Result { interrupted: bool },
+    Error { code: String, message: String },
+}
+
+/// What a turn begins with.
+pub(crate) struct Prepared<'a> {
+    pub(crate) content: &'a str,
+    /// What was said before.
+    pub(crate) earlier: &'a [Spoken],
+    pub(crate) now: i64,
+}
+
+impl Worker {
+    /// What is said to the worker for a turn. Its instructions are made anew, with the time, and answers are compared with
+    /// them from here on; what was said before is told to one that does not know it.
+    pub(crate) fn prepare(
+        &self,
+        monitor: &Monitor,
+        turn: &Prepared<'_>,
+    ) -> Result<ToWorker, TurnError> {
+        let inner = &self.inner;
+        let busy = |why: String| TurnError::new(TurnErrorCode::Busy, why);
+        let workspace = inner.session.workspace();
+        let system = prompt::instructions(&inner.offer, workspace, &[], turn.now);
+        let system = system.map_err(|it| busy(it.to_string()))?;
+        let public = prompt::public(&inner.offer, workspace, turn.now);
+        let sources = Sources { prompt: Some(&system), public: &public, ..Sources::default() };
+        let registered = monitor.register_system_prompt(&inner.who, &sources);
+        registered.map_err(|it| busy(it.to_string()))?;
+        *held(&inner.system) = system;
+        let fresh = self.fresh.swap(false, Ordering::AcqRel);
+        Ok(ToWorker::Message {
+            content: turn.content.to_owned(),
+            resume_session_id: Some(inner.who.session.as_str().to_owned()),
+            history: if fresh { history::messages(turn.earlier) } else { Vec::new() },
+        })
+    }
+
+    /// What a person is asked now.
+    pub(crate) fn questions(&self, approvals: &dyn Approvals, now: i64) -> Vec<Question> {
+        self.inner.questions.shown(approvals, now)
+    }
+
+    /// A person's answer; false if nobody waits for it.
+    pub(crate) fn answer(&self, monitor: &Monitor, id: &str, approved: bool, by: UserId) -> bool {
+        self.inner.questions.answer(monitor, id, approved, by)
+    }
+
+    /// Runs one turn, until `stop` says that it is to end. After an error of the worker it is of no use any more.
+    pub(crate) fn turn(
+        &self,
+        message: &ToWorker,
+        stop: &Arc<AtomicBool>,
+        limits: TurnLimits,
+        approvals: &dyn Approvals,
+        now: &dyn Fn() -> i64,
+        on_frame: &mut dyn FnMut(Frame),
+    ) -> Result<Seen, TurnError> {
+        let inner = &self.inner;
+        *held(&self.used) = Instant::now();
+        let shared = inner.begin(stop);
+        // What it said after its last result belongs to no turn.
+        inner.link.clear();
+        inner.link.say(message).map_err(|_| broken(inner.link.why()))?;
+        let ending = self.follow(&shared, limits, approvals, now, on_frame);
+        for tool_id in inner.questions.clear() {
+            let _ = inner.link.say(&ToWorker::ToolApprovalResponse { tool_id, approved: false });
+        }
+        // What was begun is finished before the next turn: a call does not outlive the words that it was made for.
+        let is_settled = shared.settle(END_WITHIN);
+        *held(&self.used) = Instant::now();
+        let turn = std::mem::take(&mut *shared.of_turn());
+        let usage = turn.usage;
+        if !is_settled {
+            inner.link.close();
+            let why = "a call of this turn has not come back";
+            return Err(broken(why.to_owned()).after(usage).perhaps_more());
+        }
+        ending.and_then(|it| settled(it, turn)).map_err(|it| it.after(usage))
+    }
+
+    fn follow(
+        &self,
+        shared: &Arc<Shared>,
+        limits: TurnLimits,
+        approvals: &dyn Approvals,
+        now: &dyn Fn() -> i64,
+        on_frame: &mut dyn FnMut(Frame),
+    ) -> Result<Ending, TurnError> {
+        let inner = &self.inner;
+        let (mut frames, begun) = (Rebuilder::default(), Instant::now());
+        let mut interrupted: Option<Instant> = None;
+        loop {
+            match inner.link.next(TICK) {
+                Next::Message(said) => {
+                    if let Some(ending) = self.hear(shared, said, limits, &mut frames, on_frame)? {
+                        return Ok(ending);
+                    }
+                }
+                Next::Nothing => {}
+                Next::Over | Next::Spoilt(_) => return Err(broken(inner.link.why())),
+            }
+            for (tool_id, approved) in inner.questions.answered(approvals, now()) {
+                let _ = inner.link.say(&ToWorker::ToolApprovalResponse { tool_id, approved });
+            }
+            if shared.is_interrupted() && interrupted.is_none() {
+                interrupted = Some(Instant::now());
+                inner.link.say(&ToWorker::Interrupt {}).map_err(|_| broken(inner.link.why()))?;
+            }
+            if interrupted.is_some_and(|it| it.elapsed() > END_WITHIN) {
+                inner.link.close();
+                on_frame(Frame::Status { status: Status::Interrupted });
+                return Ok(Ending::Result { interrupted: true });
+            }
+            if begun.elapsed() > limits.wall {
+                inner.link.close();
+                return Err(broken(format!("no answer within {} s", limits.wall.as_secs())));
+            }
+        }
+    }
+
+    /// Takes one message of the worker; an ending if it is one.
+    fn hear(
+        &self,
+        shared: &Arc<Shared>,
+        said: FromWorker,
+        limits: TurnLimits,
+        frames: &mut Rebuilder,
+        on_frame: &mut dyn FnMut(Frame),
+    ) -> Result<Option<Ending>, TurnError> {
+        let inner = &self.inner;
+        match said {
+            // It is ready once; that it says so again changes nothing.
+            FromWorker::Ready {} => {}
+            FromWorker::Frame { frame } => {
+                if let Some(frame) = frames.take(&frame) {
+                    on_frame(frame);
+                }
+            }
+            FromWorker::SessionId { session_id, .. } => self.is_its_own(session_id.as_str())?,
+            FromWorker::ToolApprovalRequest { tool_id, tool_name, tool_input } => {
+                let call = questions::asked(&tool_name, &tool_input);
+                let id = call.and_then(|it| shared.of_turn().stopped.get(&it).copied());
+                let waits =
+                    inner.reachable && id.is_some_and(|it| inner.questions.wait(&tool_id, it));
+                if !waits {
+                    let no = ToWorker::ToolApprovalResponse { tool_id, approved: false };
+                    let _ = inner.link.say(&no);
+                }
+            }
+            FromWorker::Ask { id, purpose, messages } => {
+                ask::ask(inner, shared, id, purpose, messages, limits);
+            }
+            FromWorker::Call { id, message } => call::call(inner, shared, id, message),
+            FromWorker::Result { session_id, interrupted, .. } => {
+                self.is_its_own(session_id.as_str())?;
+                return Ok(Some(Ending::Result { interrupted }));
+            }
+            FromWorker::Error { code, message } => {
+                return Ok(Some(Ending::Error { code, message }));
+            }
+        }
+        Ok(None)
+    }
+
+    /// A worker works in the session that it was given, and in no other.
+    fn is_its_own(&self, session: &str) -> Result<(), TurnError> {
+        if session == self.inner.who.session.as_str() {
+            return Ok(());
+        }
+        self.inner.link.close();
+        Err(broken("it named a session that is not its own".to_owned()))
+    }
+}
+
+/// What the turn came to, by what the parent saw itself.
+fn settled(ending: Ending, turn: OfTurn) -> Result<Seen, TurnError> {
+    let OfTurn { usage, calls, denied, answer, failed, open, over_cost, .. } = turn;
+    let needs_person = !open.is_empty();
+    match ending {
+        Ending::Result { interrupted } => {
+            let content = answer.unwrap_or_default();
+            let reply = Reply { content, interrupted, usage, tool_calls: calls };
+            Ok(Seen { reply, denied, needs_person })
+        }
+        Ending::Error { message, .. } if over_cost => {
+            let message = agent::clean(&message, ERROR_CHARS_MAX);
+            Err(TurnError::new(TurnErrorCode::BudgetExceeded, message))
+        }
+        Ending::Error { code, message } => Err(match failed {
+            Some((kind, detail)) => TurnError::new(TurnErrorCode::ModelError(kind), detail),
+            None => {
+                let code = agent::clean(&code, agent::FRAME_NAME_CHARS_MAX).replace('\n', " ");
+                let message = agent::clean(&message, ERROR_CHARS_MAX);
+                broken(format!("worker_{code}: {message}"))
+            }
+        }),
+    }
+}
+
+fn broken(message: String) -> TurnError {
+    TurnError::new(TurnErrorCode::WorkerError, message)
+}

@@ -1,0 +1,69 @@
+//! The way to a provider, as this crate needs it. It opens nothing itself: whoever owns the way out, and the keys,
+//! implements [`Wire`].
+
+/// Sends a question to one provider and gives its answer as it comes.
+pub trait Wire: Send + Sync {
+    /// Sends `post` with the provider's key, and returns when the head of the answer is there. Redirects are not
+    /// followed.
+    ///
+    /// # Errors
+    /// If there is no key, the address is refused, or nobody answers in time.
+    fn post(&self, post: &Post<'_>) -> Result<Reply, WireError>;
+}
+
+/// A question to a provider. The key is not in it: who carries it puts that in.
+#[derive(Clone, Debug)]
+pub struct Post<'a> {
+    /// The path, beneath the provider's address.
+    pub path: &'a str,
+    /// Header fields beside those for the key.
+    pub headers: &'a [(&'static str, &'static str)],
+    /// The field that carries the key.
+    pub key: KeyField,
+    /// The body, JSON.
+    pub body: Vec<u8>,
+}
+
+/// The header field by which a provider knows who asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KeyField {
+    /// Its name.
+    pub name: &'static str,
+    /// What stands before the key.
+    pub prefix: &'static str,
+}
+
+/// An answer whose body is still to come.
+pub struct Reply {
+    /// Its status.
+    pub status: u16,
+    /// The media type, as the server wrote it.
+    pub content_type: String,
+    /// The field `retry-after`, as the server wrote it.
+    pub retry_after: Option<String>,
+    /// The body.
+    pub body: Box<dyn Chunks>,
+}
+
+/// A body in pieces.
+pub trait Chunks {
+    /// Waits for the next piece; none if the body is whole.
+    ///
+    /// # Errors
+    /// If it breaks off, or nothing comes in time.
+    fn next(&mut self) -> Result<Option<Vec<u8>>, WireError>;
+}
+
+/// Why there is no answer, or no more of it. Whoever made it has left out every secret.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum WireError {
+    /// The key is not there, or not for this host.
+    #[error("{0}")]
+    Key(String),
+    /// The address may not be asked.
+    #[error("{0}")]
+    Refused(String),
+    /// Nobody answered in time, or the connection broke.
+    #[error("{0}")]
+    Broken(String),
+}

@@ -1,0 +1,79 @@
+//! A text that reaches the agent without a call: what the user says, what somebody on a channel says, what lies in a file
+//! that a prompt names. It is looked at, judged if it is a message, recorded and absorbed before the agent sees it.
+
+use model::{Caller, Message, Source};
+
+use crate::monitor::Monitor;
+use crate::record;
+use crate::refusal::Refusal;
+use crate::session::Session;
+use crate::taint;
+use crate::understanding::Understanding;
+
+/// A text that reaches the agent without a call.
+#[derive(Clone, Debug)]
+pub struct Heard<'a> {
+    /// The door by which it came.
+    pub source: Source,
+    /// Where from: a url, a name.
+    pub origin: &'a str,
+    /// What it says.
+    pub text: &'a str,
+}
+
+impl Monitor {
+    /// A text reaches the agent. Its label is kept before it does.
+    ///
+    /// # Errors
+    /// If it cannot be recorded or kept; then the agent must not see it.
+    pub fn hear(&self, who: &Caller, heard: &Heard<'_>) -> Result<Understanding, Refusal> {
+        self.take_in(who, heard, |_| Ok(()))
+    }
+
+    /// The user says something, and a turn of theirs begins with it.
+    ///
+    /// # Errors
+    /// If it cannot be recorded or kept; then it was not said, though a turn may have begun.
+    pub fn hear_turn(&self, who: &Caller, text: &str) -> Result<Understanding, Refusal> {
+        let heard = Heard { source: Source::User, origin: "", text };
+        self.take_in(who, &heard, |session| {
+            let change = session.begin_turn();
+            self.keep(session, &change)
+        })
+    }
+
+    /// Takes in a text; `first` happens once it is recorded, and before it counts.
+    fn take_in(
+        &self,
+        who: &Caller,
+        heard: &Heard<'_>,
+        first: impl FnOnce(&mut Session) -> Result<(), Refusal>,
+    ) -> Result<Understanding, Refusal> {
+        let turned_away = |error| self.turned_away(who, heard.text.as_bytes(), error);
+        let session = self.sessions().get(who).map_err(turned_away)?;
+        let mut session = session.lock().map_err(turned_away)?;
+        let now = self.now();
+        let mut label = taint::label(heard.source, heard.origin, now);
+        let spoken = self.look_at(&session, heard, now)?;
+        label.taint = label.taint.union(spoken.taint.unwrap_or_default());
+        let judged = match Message::of(heard.source, heard.text) {
+            Some(message) => {
+                Some(self.judge_message(&mut session, message, &label, spoken, now)?)
+            }
+            None => None,
+        };
+        let text = self.without_secrets(heard.text);
+        let new = record::heard(who, &label, &text, judged.as_ref());
+        let record = self.journal().append(new)?.id();
+        label.record = record.to_hex().as_str().to_owned();
+        first(&mut session)?;
+        let (change, answer) = session.absorb_heard(&label, heard.text, now);
+        self.keep(&mut session, &change)?;
+        session.count_answer(&change);
+        self.tell_parents(&mut session, &change)?;
+        let outside = taint::is_outside(label.taint);
+        let own = heard.source == Source::Agent;
+        let tag = if own { session.taint.tag() } else { outside.then_some(label) };
+        Ok(Understanding { record, answer, tag })
+    }
+}

@@ -1,0 +1,194 @@
+//! What all requests share.
+
+use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::time::Instant;
+
+use aegx::RecordType;
+use agent::Runtime;
+use evidence::{AppendError, Clock, Journal, NewRecord};
+use model::Kind;
+use serde_json::Value;
+use vault::access::KeptTokens;
+
+use crate::books::{Books, BooksError};
+use crate::directory::Directory;
+use crate::errors::ErrorRate;
+use crate::log::{About, Event, Log};
+use crate::metrics::Metrics;
+use crate::rooms::Rooms;
+use crate::sockets::Sockets;
+use crate::tickets::Tickets;
+use crate::turns::Queues;
+use crate::window::Window;
+use crate::workers::Workers;
+
+/// What whoever starts a server brings along.
+pub struct Parts {
+    /// The state directory.
+    pub home: PathBuf,
+    /// Runs the agents.
+    pub runtime: Arc<dyn Runtime>,
+    /// Where acts of administrators are recorded before they count.
+    pub journal: Arc<Journal>,
+    /// The time.
+    pub clock: Arc<dyn Clock>,
+    /// Where events are written down.
+    pub log: Log,
+    /// Deletes what of a user lies outside of the books.
+    pub personal: Arc<dyn Personal>,
+}
+
+/// Files of a user that others keep: workspaces, and what agents remember of sessions.
+pub trait Personal: Send + Sync {
+    /// Deletes what is kept of one session.
+    ///
+    /// # Errors
+    /// If something could not be deleted.
+    fn forget(&self, user: &str, agent: &str, session: &str) -> Result<(), String>;
+
+    /// Deletes everything of a user; their sessions have been forgotten already.
+    ///
+    /// # Errors
+    /// If something could not be deleted.
+    fn delete(&self, user: &str) -> Result<Deleted, String>;
+
+    /// Deletes workspaces in which nothing was changed for so many seconds. Gives how many.
+    ///
+    /// # Errors
+    /// If something could not be deleted.
+    fn retain(&self, seconds: u64) -> Result<usize, String>;
+}
+
+/// What was deleted of a user.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Deleted {
+    /// Files of memory.
+    pub memory_files: usize,
+    /// Files of workspaces.
+    pub workspace_files: usize,
+}
+
+/// What all requests share.
+pub(crate) struct App {
+    pub(crate) parts: Parts,
+    pub(crate) address: SocketAddr,
+    pub(crate) directory: RwLock<Arc<Directory>>,
+    pub(crate) tokens: KeptTokens,
+    pub(crate) books: Arc<Books>,
+    pub(crate) failures: Window<IpAddr>,
+    pub(crate) requests: Window<String>,
+    pub(crate) messages: Window<String>,
+    pub(crate) heard: Window<String>,
+    pub(crate) tickets: Tickets,
+    pub(crate) queues: Queues,
+    pub(crate) rooms: Rooms,
+    pub(crate) sockets: Arc<Sockets>,
+    pub(crate) workers: Arc<Workers>,
+    pub(crate) metrics: Metrics,
+    pub(crate) errors: ErrorRate,
+    pub(crate) deep: Mutex<Option<(Instant, Value)>>,
+    pub(crate) began: Instant,
+    pub(crate) draining: AtomicBool,
+    pub(crate) connections: AtomicUsize,
+}
+
+/// Why there is no server.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StartError {
+    /// The files of the state directory.
+    #[error(transparent)]
+    Files(#[from] host::AdmissionError),
+    /// The books.
+    #[error(transparent)]
+    Books(#[from] BooksError),
+    /// The address.
+    #[error("`{0}`: {1}")]
+    Address(SocketAddr, std::io::Error),
+    /// An address that others reach, without anything that protects the tokens.
+    #[error(
+        "`{0}` is not this machine's alone: name `serve.tls` or `serve.behindProxy` in config.yaml"
+    )]
+    Exposed(SocketAddr),
+    /// The certificate or its key.
+    #[error("`serve.tls`: {0}")]
+    Tls(String),
+    /// The system.
+    #[error(transparent)]
+    Io(#[from] std::io::Error),
+}
+
+impl App {
+    pub(crate) fn new(
+        parts: Parts,
+        address: SocketAddr,
+        directory: Directory,
+    ) -> Result<Self, StartError> {
+        let books = Arc::new(Books::open(&parts.home)?);
+        let tokens = KeptTokens::in_home(&parts.home);
+        Ok(Self {
+            parts,
+            address,
+            directory: RwLock::new(Arc::new(directory)),
+            tokens,
+            books,
+            failures: Window::default(),
+            requests: Window::default(),
+            messages: Window::default(),
+            heard: Window::default(),
+            tickets: Tickets::default(),
+            queues: Queues::default(),
+            rooms: Rooms::default(),
+            sockets: Arc::default(),
+            workers: Arc::default(),
+            metrics: Metrics::default(),
+            errors: ErrorRate::default(),
+            deep: Mutex::default(),
+            began: Instant::now(),
+            draining: AtomicBool::new(false),
+            connections: AtomicUsize::new(0),
+        })
+    }
+
+    /// What the files said last.
+    pub(crate) fn directory(&self) -> Arc<Directory> {
+        Arc::clone(&self.directory.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    pub(crate) fn now(&self) -> i64 {
+        self.parts.clock.unix_seconds()
+    }
+
+    pub(crate) fn now_ms(&self) -> u64 {
+        self.parts.clock.unix_micros() / 1000
+    }
+
+    pub(crate) fn is_draining(&self) -> bool {
+        self.draining.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn log(&self, event: Event, about: About<'_>, details: Value) {
+        self.parts.log.event(self.directory().settings.logging.level, event, about, details);
+    }
+
+    /// Records what somebody does, before it is done.
+    ///
+    /// INVARIANT (RecordThenAct).
+    pub(crate) fn record(&self, kind: &'static str, content: Value) -> Result<(), AppendError> {
+        let kind = Kind::of_static(kind);
+        let record = NewRecord::of_host(RecordType::GuardDecision, kind, content);
+        self.parts.journal.append(record).map(|_| ())
+    }
+
+    /// Does something short that blocks, on one of few threads.
+    pub(crate) async fn blocking<T: Send + 'static>(
+        self: &Arc<Self>,
+        work: impl FnOnce(&Self) -> T + Send + 'static,
+    ) -> Option<T> {
+        let app = Arc::clone(self);
+        tokio::task::spawn_blocking(move || work(&app)).await.ok()
+    }
+}

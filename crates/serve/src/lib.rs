@@ -1,0 +1,46 @@
+//! Agents over the network: HTTP, WebSocket, and an OpenAI-shaped door; tokens, limits, budgets.
+//!
+//! Nothing here decides what an agent may do: a message becomes a turn of [`agent::Runtime`], whose every call goes
+//! through the gate. Who may use which agent is asked of `policy`. Requests are answered by few threads that never
+//! block; turns run on threads of their own, never more than the settings say.
+
+mod admit;
+mod app;
+mod archive;
+mod auth;
+mod body;
+mod books;
+mod directory;
+mod errors;
+mod frame;
+mod front;
+mod holdback;
+pub mod limits;
+mod listen;
+mod log;
+mod message;
+mod metrics;
+mod opening;
+mod refusal;
+mod relay;
+mod reload;
+mod rooms;
+mod routes;
+mod server;
+mod socket;
+mod sockets;
+mod tickets;
+mod turn;
+mod turns;
+mod window;
+mod workers;
+
+pub use app::{Deleted, Parts, Personal, StartError};
+pub use books::{
+    Account, Books, BooksError, Exceeded, Forgotten, Reservation, Scope, Spent, Totals,
+};
+pub use directory::{Directory, Known};
+pub use frame::{ErrorCode, ServerFrame};
+pub use log::Log;
+pub use message::{ClientMessage, MessageError};
+pub use server::{Handle, Server};

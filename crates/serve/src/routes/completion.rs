@@ -1,0 +1,233 @@
+//! Answers in the shape of OpenAI: whole, or as events while the agent writes.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use axum::body::Body;
+use bytes::Bytes;
+use hyper::body::Frame;
+use serde_json::{Value, json};
+use tokio::sync::mpsc::{Receiver, Sender, channel};
+
+use crate::app::App;
+use crate::limits::OUTGOING_MAX;
+use crate::refusal::Refusal;
+use crate::sockets::Outgoing;
+use crate::turn::{self, Answered, Asked, Refused};
+use crate::turns::{Key, Waiting};
+
+/// What all parts of one answer have in common.
+#[derive(Clone)]
+pub(super) struct Completion {
+    id: String,
+    created: i64,
+    key: Key,
+}
+
+/// How often a stream says that it is still there.
+const ALIVE: Duration = Duration::from_secs(15);
+/// Events that wait for one client.
+const EVENTS_MAX: usize = 256;
+
+impl Completion {
+    pub(super) fn new(app: &App, key: &Key) -> Self {
+        let id = format!("chatcmpl-{}-{}", app.sockets.number(), app.now_ms());
+        Self { id, created: app.now(), key: key.clone() }
+    }
+
+    pub(super) fn key(&self) -> &Key {
+        &self.key
+    }
+
+    /// A whole answer.
+    pub(super) fn answer(&self, answered: &Answered) -> Value {
+        let message = json!({ "role": "assistant", "content": answered.content });
+        let choice = json!({
+            "index": 0, "message": message, "finish_reason": reason(answered), "logprobs": null,
+        });
+        json!({
+            "id": self.id,
+            "object": "chat.completion",
+            "created": self.created,
+            "model": self.key.agent,
+            "choices": [choice],
+            "usage": usage(answered),
+            "session_id": self.key.session,
+        })
+    }
+
+    fn chunk(&self, delta: &Value, finish: Option<&str>) -> Value {
+        json!({
+            "id": self.id,
+            "object": "chat.completion.chunk",
+            "created": self.created,
+            "model": self.key.agent,
+            "choices": [{ "index": 0, "delta": delta, "finish_reason": finish }],
+        })
+    }
+}
+
+fn reason(answered: &Answered) -> &'static str {
+    if answered.interrupted { "length" } else { "stop" }
+}
+
+fn usage(answered: &Answered) -> Value {
+    let usage = &answered.usage;
+    let read = usage
+        .input_tokens
+        .saturating_add(usage.cache_read_tokens)
+        .saturating_add(usage.cache_creation_tokens);
+    json!({
+        "prompt_tokens": read,
+        "completion_tokens": usage.output_tokens,
+        "total_tokens": read.saturating_add(usage.output_tokens),
+    })
+}
+
+/// Runs the turn; whoever goes away meanwhile interrupts it.
+pub(super) async fn whole(app: &Arc<App>, asked: Asked) -> Result<Answered, Refused> {
+    let mut interrupts = Interrupts::new(app, &asked.key);
+    let (of, ran, waiting) = (Arc::clone(app), asked, interrupts.enqueue());
+    let turn = tokio::spawn(async move { turn::run(&of, ran, waiting).await });
+    let done = turn.await.unwrap_or_else(|_| Err(turn::internal("the turn broke off")));
+    interrupts.done = true;
+    done
+}
+
+/// The same, as events.
+pub(super) fn stream(app: &Arc<App>, asked: Asked, made: Completion, with_usage: bool) -> Body {
+    let (events, body) = channel(EVENTS_MAX);
+    let app = Arc::clone(app);
+    tokio::spawn(async move { pump(&app, asked, &made, with_usage, &events).await });
+    Body::new(Events(body))
+}
+
+async fn pump(
+    app: &Arc<App>,
+    asked: Asked,
+    made: &Completion,
+    with_usage: bool,
+    events: &Sender<Bytes>,
+) {
+    let (to, mut from) = channel(OUTGOING_MAX);
+    let (id, key) = (app.sockets.number(), asked.key.clone());
+    app.rooms.listen(&key, (id, to), None, app.now_ms());
+    let mut interrupts = Interrupts::new(app, &key);
+    let (of, ran, waiting) = (Arc::clone(app), asked, interrupts.enqueue());
+    let mut turn = tokio::spawn(async move { turn::run(&of, ran, waiting).await });
+    let role = json!({ "role": "assistant", "content": "" });
+    let mut is_there = events.send(event(&made.chunk(&role, None))).await.is_ok();
+    let done = loop {
+        if !is_there {
+            break None;
+        }
+        tokio::select! {
+            biased;
+            Some(Outgoing::Frame(text)) = from.recv() => {
+                if let Some(text) = token(&text) {
+                    let chunk = made.chunk(&json!({ "content": text }), None);
+                    is_there = events.send(event(&chunk)).await.is_ok();
+                }
+            }
+            done = &mut turn => break Some(done),
+            () = events.closed() => is_there = false,
+            () = tokio::time::sleep(ALIVE) => {
+                is_there = events.send(Bytes::from_static(b": alive\n\n")).await.is_ok();
+            }
+        }
+    };
+    // What was said before the end and not yet handed on.
+    while let Ok(Outgoing::Frame(text)) = from.try_recv() {
+        if let Some(text) = token(&text) {
+            let chunk = made.chunk(&json!({ "content": text }), None);
+            let _ = events.send(event(&chunk)).await;
+        }
+    }
+    app.rooms.leave(&key, id);
+    let Some(done) = done else { return };
+    interrupts.done = true;
+    let last = match done.unwrap_or_else(|_| Err(turn::internal("the turn broke off"))) {
+        Ok(answered) => {
+            let mut last = vec![made.chunk(&json!({}), Some(reason(&answered)))];
+            if with_usage {
+                let mut chunk = made.chunk(&json!({}), None);
+                if let Some(fields) = chunk.as_object_mut() {
+                    fields.insert("choices".to_owned(), json!([]));
+                    fields.insert("usage".to_owned(), usage(&answered));
+                }
+                last.push(chunk);
+            }
+            last
+        }
+        Err(refused) => {
+            let refusal = Refusal::from(refused);
+            vec![json!({ "error": { "code": refusal.code, "message": refusal.message } })]
+        }
+    };
+    for it in last {
+        let _ = events.send(event(&it)).await;
+    }
+    let _ = events.send(Bytes::from_static(b"data: [DONE]\n\n")).await;
+}
+
+/// The text of a frame that is a piece of the answer.
+fn token(frame: &str) -> Option<String> {
+    let frame: Value = serde_json::from_str(frame).ok()?;
+    let is_token = frame.get("type").and_then(Value::as_str) == Some("token");
+    is_token.then(|| frame.get("text")?.as_str().map(str::to_owned))?
+}
+
+fn event(value: &Value) -> Bytes {
+    Bytes::from(format!("data: {value}\n\n"))
+}
+
+/// Interrupts the turn of whoever has gone before its end.
+struct Interrupts {
+    app: Arc<App>,
+    key: Key,
+    done: bool,
+}
+
+impl Interrupts {
+    fn new(app: &Arc<App>, key: &Key) -> Self {
+        Self { app: Arc::clone(app), key: key.clone(), done: false }
+    }
+
+    /// A place in the queue of the session.
+    fn enqueue(&self) -> Option<Waiting> {
+        self.app.queues.enqueue(&self.key)
+    }
+}
+
+impl Drop for Interrupts {
+    fn drop(&mut self) {
+        if self.done {
+            return;
+        }
+        let (app, key) = (Arc::clone(&self.app), self.key.clone());
+        let interrupt = move || {
+            app.parts.runtime.interrupt(&key.user, &key.agent, &key.session);
+        };
+        // Outside of the server's threads it is over anyway.
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            runtime.spawn_blocking(interrupt);
+        }
+    }
+}
+
+/// A body of events as they come.
+struct Events(Receiver<Bytes>);
+
+impl hyper::body::Body for Events {
+    type Data = Bytes;
+    type Error = std::convert::Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
+        self.0.poll_recv(context).map(|it| it.map(|it| Ok(Frame::data(it))))
+    }
+}

@@ -1,0 +1,90 @@
+//! How the server is. The short answer asks nobody and waits for nothing.
+
+use std::sync::Arc;
+use std::sync::PoisonError;
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+
+use axum::Json;
+use axum::extract::{FromRequestParts as _, Request, State};
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use serde_json::{Value, json};
+
+use crate::app::App;
+use crate::auth::Admin;
+use crate::front::From;
+use crate::limits::DEEP_CACHE;
+
+/// `GET /health`.
+pub(crate) async fn shallow(State(app): State<Arc<App>>) -> Response {
+    let draining = app.is_draining();
+    let status = if draining { StatusCode::SERVICE_UNAVAILABLE } else { StatusCode::OK };
+    let body = json!({
+        "status": if draining { "shutting_down" } else { "ok" },
+        "version": env!("CARGO_PKG_VERSION"),
+        "uptime": app.began.elapsed().as_secs(),
+        "sessions": app.workers.count(),
+        "connections": app.connections.load(Ordering::Relaxed),
+        "memory": resident_bytes(),
+    });
+    (status, Json(body)).into_response()
+}
+
+/// `GET /health/deep`, for administrators.
+pub(crate) async fn deep(State(app): State<Arc<App>>, _admin: Admin) -> Json<Value> {
+    let cached = app.deep.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    if let Some((at, found)) = cached
+        && at.elapsed() < DEEP_CACHE
+    {
+        return Json(found);
+    }
+    let found = app.blocking(look).await.unwrap_or_else(|| json!({ "status": "degraded" }));
+    *app.deep.lock().unwrap_or_else(PoisonError::into_inner) =
+        Some((Instant::now(), found.clone()));
+    Json(found)
+}
+
+fn look(app: &App) -> Value {
+    let word = |good: bool| if good { "ok" } else { "failing" };
+    let directory = app.directory();
+    let books = app.books.check().is_ok();
+    let journal = app.record("serve_health", json!({})).is_ok();
+    let files = std::fs::metadata(&app.parts.home).is_ok_and(|it| it.is_dir());
+    let (failed, turns) = app.errors.last_hour();
+    let (active, max) = (app.workers.count(), directory.settings.max_workers.as_len());
+    let agents = app.parts.runtime.agents().len();
+    let well = books && journal && files && directory.broken.is_empty();
+    json!({
+        "status": if well { "ok" } else { "degraded" },
+        "store": word(books),
+        "journal": word(journal),
+        "filesystem": word(files),
+        "errors": { "lastHour": failed, "turns": turns },
+        "workers": {
+            "active": active,
+            "max": max,
+            "utilisation": active as f64 / max.max(1) as f64,
+        },
+        "agents": { "ready": agents, "broken": directory.broken.len() },
+    })
+}
+
+/// `GET /metrics`, for administrators, and for whoever is on this machine: the figures name nobody.
+pub(crate) async fn metrics(State(app): State<Arc<App>>, request: Request) -> Response {
+    let (mut parts, _) = request.into_parts();
+    let is_here = parts.extensions.get::<From>().is_some_and(|it| it.0.is_loopback());
+    if !is_here && let Err(refusal) = Admin::from_request_parts(&mut parts, &app).await {
+        return refusal.into_response();
+    }
+    let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+    ([(header::CONTENT_TYPE, kind)], app.metrics.text()).into_response()
+}
+
+/// Memory of this process, in bytes, where the system says it.
+fn resident_bytes() -> Option<u64> {
+    const KIB: u64 = 1024;
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|it| it.strip_prefix("VmRSS:"))?;
+    line.trim().strip_suffix(" kB")?.trim().parse::<u64>().ok().map(|it| it * KIB)
+}

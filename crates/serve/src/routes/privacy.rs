@@ -1,0 +1,174 @@
+//! What is kept of a user: to be told, taken along, and deleted.
+
+use std::sync::Arc;
+
+use aegx::timestamp;
+use axum::Json;
+use axum::body::Body;
+use axum::extract::{Path, State};
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse as _, Response};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::app::App;
+use crate::archive::Archive;
+use crate::auth::{Admin, Caller};
+use crate::body;
+use crate::books::{Page, SessionRow};
+use crate::limits::SESSIONS_PER_USER_MAX;
+use crate::log::{About, Event};
+use crate::refusal::Refusal;
+use crate::socket;
+use crate::turns::Key;
+
+/// For how long a budget looks back, in seconds.
+const BUDGET_LOOKS_BACK: i64 = 30 * 86_400;
+
+/// `GET /api/privacy`: what is kept, for how long. For everybody.
+pub(crate) async fn disclosure(State(app): State<Arc<App>>) -> Json<Value> {
+    let privacy = app.directory().settings.privacy.clone();
+    Json(json!({
+        "policyVersion": privacy.policy_version.0,
+        "retentionDays": {
+            "sessions": privacy.session_retention_days.get(),
+            "workspaces": privacy.workspace_retention_days.get(),
+            "usage": privacy.usage_retention_days.get(),
+        },
+        "kept": ["sessions", "messages", "usage", "consent", "workspaces", "memory"],
+        "evidence": "the journal of decisions is kept by its own rules, and is not deleted with an account",
+        "export": "GET /api/users/{id}/data",
+        "deletion": "DELETE /api/users/{id}/data",
+    }))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+struct Consent {
+    policy_version: String,
+}
+
+/// `POST /api/consent {policyVersion}`.
+pub(crate) async fn consent(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    body: Body,
+) -> Result<StatusCode, Refusal> {
+    let Consent { policy_version } = body::json(body).await?;
+    socket::agree(&app, &caller.known, policy_version).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// `GET /api/users/:id/data`: everything in a zip, for the user and for administrators.
+pub(crate) async fn export(
+    State(app): State<Arc<App>>,
+    Path(user): Path<String>,
+    caller: Caller,
+) -> Result<Response, Refusal> {
+    caller.known.user.may_see_data_of(&user).map_err(|_| Refusal::not_found())?;
+    if caller.known.only_agents().is_some() {
+        let why = "this token is for some agents alone; an export is about all of them";
+        return Err(Refusal::new(StatusCode::FORBIDDEN, "access_denied", why));
+    }
+    is_known(&app, &user).await?;
+    let by = caller.known.name().to_string();
+    let of = user.clone();
+    let made = app.blocking(move |app| {
+        let content = json!({ "by": by, "user": of });
+        app.record("privacy_export", content).map_err(|_| Refusal::broken())?;
+        pack(app, &of)
+    });
+    let zip = made.await.ok_or_else(Refusal::broken)??;
+    let about = About { user: Some(&user), ..About::default() };
+    app.log(Event::PrivacyExport, about, json!({ "by": caller.known.name().as_str() }));
+    let named = "attachment; filename=\"data.zip\"";
+    let headers = [(header::CONTENT_TYPE, "application/zip"), (header::CONTENT_DISPOSITION, named)];
+    Ok((headers, zip).into_response())
+}
+
+fn pack(app: &App, user: &str) -> Result<Vec<u8>, Refusal> {
+    let broken = |_| Refusal::broken();
+    let mut archive = Archive::default();
+    let sessions = app.books.sessions(user, None, SESSIONS_PER_USER_MAX).map_err(broken)?;
+    for row in sessions {
+        pack_session(app, &row, &mut archive)?;
+    }
+    archive.add("usage.jsonl", app.books.spending_lines(user).map_err(broken)?.as_bytes())?;
+    let consent = app.books.consent(user).map_err(broken)?;
+    archive.add("consent.json", json!({ "policyVersion": consent }).to_string().as_bytes())?;
+    archive.finish()
+}
+
+/// One session: a file for each page of it, so that no more than a page is held at once.
+fn pack_session(app: &App, row: &SessionRow, archive: &mut Archive) -> Result<(), Refusal> {
+    let mut page = Page::default();
+    for number in 1.. {
+        let found = app.books.messages(&row.id, page).map_err(|_| Refusal::broken())?;
+        let messages = found.messages.into_iter().map(|it| {
+            json!({ "role": it.role, "content": it.content, "at": timestamp::from_unix(it.at) })
+        });
+        let part = json!({
+            "id": row.id,
+            "agent": row.agent,
+            "created": timestamp::from_unix(row.created),
+            "messages": messages.collect::<Vec<_>>(),
+        });
+        let name = if number == 1 { row.id.clone() } else { format!("{}.{number}", row.id) };
+        archive.add(&format!("sessions/{name}.json"), part.to_string().as_bytes())?;
+        match found.next {
+            Some(after) => page.after = after,
+            None => break,
+        }
+    }
+    Ok(())
+}
+
+/// Whoever stands in the users file, or stood there and is still in the books.
+async fn is_known(app: &Arc<App>, user: &str) -> Result<(), Refusal> {
+    if app.directory().users.get(user).is_some() {
+        return Ok(());
+    }
+    let of = user.to_owned();
+    let known = app.blocking(move |app| app.books.knows(&of)).await;
+    let known = known.and_then(Result::ok).ok_or_else(Refusal::broken)?;
+    if known { Ok(()) } else { Err(Refusal::not_found()) }
+}
+
+/// `DELETE /api/users/:id/data`, for administrators. What still counts against a budget stays until it does not.
+pub(crate) async fn delete(
+    State(app): State<Arc<App>>,
+    Path(user): Path<String>,
+    Admin(caller): Admin,
+) -> Result<Json<Value>, Refusal> {
+    is_known(&app, &user).await?;
+    let by = caller.known.name().to_string();
+    let of = user.clone();
+    let done = app.blocking(move |app| {
+        let content = json!({ "by": by, "user": of });
+        app.record("privacy_deletion", content).map_err(|_| Refusal::broken())?;
+        let broken = |_| Refusal::broken();
+        for row in app.books.sessions(&of, None, u32::MAX).map_err(broken)? {
+            app.parts.runtime.close(&of, &row.agent, &row.id);
+            app.parts.personal.forget(&of, &row.agent, &row.id).map_err(not_deleted)?;
+            app.rooms.forget(&Key { user: of.clone(), agent: row.agent, session: row.id });
+        }
+        let since = app.now().saturating_sub(BUDGET_LOOKS_BACK);
+        let books = app.books.forget_user(&of, since).map_err(broken)?;
+        let files = app.parts.personal.delete(&of).map_err(not_deleted)?;
+        Ok::<_, Refusal>((books, files))
+    });
+    let (books, files) = done.await.ok_or_else(Refusal::broken)??;
+    let about = About { user: Some(&user), ..About::default() };
+    app.log(Event::PrivacyDeletion, about, json!({ "by": caller.known.name().as_str() }));
+    Ok(Json(json!({
+        "sessions": books.sessions,
+        "memoryFiles": files.memory_files,
+        "workspaceFiles": files.workspace_files,
+        "usageFile": books.spending > 0,
+        "consentFile": books.consent > 0,
+    })))
+}
+
+fn not_deleted(why: String) -> Refusal {
+    Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "not_deleted", why)
+}

@@ -1,0 +1,347 @@
+//! The server: it listens, answers, and ends in order.
+
+use std::net::{SocketAddr, TcpListener};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use model::ipc::Uuid;
+use serde_json::{Value, json};
+use tokio::sync::watch;
+
+use crate::admit::{charge, may_use};
+use crate::app::{App, Parts, StartError};
+use crate::books::{BooksError, Forgotten};
+use crate::directory::Directory;
+use crate::frame::ErrorCode;
+use crate::limits::{BLOCKING_THREADS_MAX, DRAIN_MAX, STALE_MAX, SWEEP, WORKERS_END_MAX};
+use crate::listen;
+use crate::log::{About, Event};
+use crate::opening::open_session;
+use crate::reload;
+use crate::sockets::Closing;
+use crate::turn::{self, Asked, Refused};
+use crate::turns::Key;
+
+/// A server that is bound and not yet running.
+pub struct Server {
+    app: Arc<App>,
+    listener: TcpListener,
+    tls: Option<Arc<rustls::ServerConfig>>,
+    stop: (watch::Sender<Stage>, watch::Receiver<Stage>),
+    runtime: Arc<OnceLock<tokio::runtime::Handle>>,
+}
+
+/// Tells a server what to do, from any thread.
+#[derive(Clone)]
+pub struct Handle {
+    app: Arc<App>,
+    stop: watch::Sender<Stage>,
+    runtime: Arc<OnceLock<tokio::runtime::Handle>>,
+}
+
+/// How far the end has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Stage {
+    /// Serving.
+    Serving,
+    /// Nothing new begins.
+    Draining,
+    /// Now.
+    Over,
+}
+
+/// Threads that answer requests. They never block.
+const THREADS: usize = 2;
+/// A day.
+const DAY: Duration = Duration::from_secs(86_400);
+const DAY_SECONDS: i64 = 86_400;
+/// How long sockets may take to hear that it is over.
+const CLOSE_MAX: Duration = Duration::from_secs(2);
+/// How often it is looked whether all turns have ended.
+const LOOK: Duration = Duration::from_millis(20);
+
+impl Server {
+    /// Binds `address`. Nobody is answered before [`Server::run`].
+    ///
+    /// # Errors
+    /// If the files are not understood, the address is not to be had, or others reach it and nothing protects tokens.
+    pub fn bind(address: SocketAddr, parts: Parts) -> Result<Self, StartError> {
+        let directory = Directory::load(&parts.home)?;
+        let settings = &directory.settings;
+        let tls = settings.tls.as_ref().map(listen::tls).transpose()?;
+        let is_protected = tls.is_some() || !settings.behind_proxy.is_empty();
+        if !address.ip().is_loopback() && !is_protected {
+            return Err(StartError::Exposed(address));
+        }
+        let failed = |error| StartError::Address(address, error);
+        let listener = TcpListener::bind(address).map_err(failed)?;
+        listener.set_nonblocking(true).map_err(failed)?;
+        let address = listener.local_addr().map_err(failed)?;
+        let app = Arc::new(App::new(parts, address, directory)?);
+        Ok(Self {
+            app,
+            listener,
+            tls,
+            stop: watch::channel(Stage::Serving),
+            runtime: Arc::default(),
+        })
+    }
+
+    /// Where it listens.
+    #[must_use]
+    pub fn address(&self) -> SocketAddr {
+        self.app.address
+    }
+
+    /// By which it is told what to do.
+    #[must_use]
+    pub fn handle(&self) -> Handle {
+        let runtime = Arc::clone(&self.runtime);
+        Handle { app: Arc::clone(&self.app), stop: self.stop.0.clone(), runtime }
+    }
+
+    /// Serves until it is told to end, and ends in order.
+    ///
+    /// # Errors
+    /// If the system has no threads for it.
+    pub fn run(self) -> Result<(), StartError> {
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(THREADS)
+            .max_blocking_threads(BLOCKING_THREADS_MAX)
+            .thread_name("serve")
+            .enable_all()
+            .build()?;
+        let app = Arc::clone(&self.app);
+        // It is set once, here.
+        let _ = self.runtime.set(runtime.handle().clone());
+        runtime.block_on(self.serve())?;
+        runtime.shutdown_timeout(WORKERS_END_MAX);
+        app.log(Event::ServerShutdown, About::default(), json!({}));
+        app.parts.log.close();
+        Ok(())
+    }
+
+    async fn serve(self) -> Result<(), StartError> {
+        let Self { app, listener, tls, stop: (_tell, mut stop), .. } = self;
+        let listener = tokio::net::TcpListener::from_std(listener)?;
+        let missing = app.directory().missing();
+        let details = json!({ "address": app.address.to_string(), "missingAgents": missing });
+        app.log(Event::ServerStarted, About::default(), details);
+        let watching = tokio::spawn(reload::watch(Arc::clone(&app)));
+        let keeping = tokio::spawn(keep_house(Arc::clone(&app)));
+        let accepting = tokio::spawn(listen::accept(Arc::clone(&app), listener, tls, stop.clone()));
+        // Whoever could say it has gone: that is the end as well.
+        let _ = stop.wait_for(|it| *it >= Stage::Draining).await;
+        app.draining.store(true, Ordering::Release);
+        let running = app.workers.count();
+        app.log(Event::ServerDraining, About::default(), json!({ "turns": running }));
+        drain(&app, stop.clone()).await;
+        close_workers(&app).await;
+        app.sockets.close_all(Closing::Shutdown);
+        let closed = async {
+            while app.sockets.count() > 0 {
+                tokio::time::sleep(LOOK).await;
+            }
+        };
+        let _ = tokio::time::timeout(CLOSE_MAX, closed).await;
+        for task in [watching, keeping] {
+            task.abort();
+        }
+        accepting.abort();
+        Ok(())
+    }
+}
+
+/// Waits for the turns that run.
+async fn drain(app: &Arc<App>, mut stop: watch::Receiver<Stage>) {
+    // A turn has ended when its answer was kept and said, not when its worker has.
+    let ended = async {
+        while !app.queues.is_empty() {
+            tokio::time::sleep(LOOK).await;
+        }
+    };
+    tokio::select! {
+        () = ended => {}
+        () = tokio::time::sleep(DRAIN_MAX) => {}
+        _ = stop.wait_for(|it| *it >= Stage::Over) => {}
+    }
+}
+
+/// Interrupts what still runs, and lets the runtime end its workers.
+async fn close_workers(app: &Arc<App>) {
+    let closing = app.blocking(|app| {
+        for (_, running) in app.workers.list() {
+            let key = &running.key;
+            app.parts.runtime.interrupt(&key.user, &key.agent, &key.session);
+            app.parts.runtime.close(&key.user, &key.agent, &key.session);
+        }
+    });
+    let ended = async {
+        closing.await.unwrap_or_default();
+        while !app.queues.is_empty() {
+            tokio::time::sleep(LOOK).await;
+        }
+    };
+    let _ = tokio::time::timeout(WORKERS_END_MAX, ended).await;
+}
+
+/// Forgets what is too old: frames often, books once a day.
+async fn keep_house(app: Arc<App>) {
+    let mut kept: Option<tokio::time::Instant> = None;
+    loop {
+        app.rooms.sweep();
+        if kept.is_none_or(|it| it.elapsed() >= DAY) {
+            kept = Some(tokio::time::Instant::now());
+            let forgotten = app.blocking(retain).await.unwrap_or(Ok(Forgotten::default()));
+            match forgotten {
+                Ok(it) => app.log(Event::PrivacyRetention, About::default(), json!(it)),
+                Err(error) => {
+                    let details = json!({ "why": error.to_string() });
+                    app.log(Event::InternalError, About::default(), details);
+                }
+            }
+        }
+        tokio::time::sleep(SWEEP).await;
+    }
+}
+
+fn retain(app: &App) -> Result<Forgotten, BooksError> {
+    let privacy = app.directory().settings.privacy.clone();
+    let since = |days: u64| {
+        let seconds = i64::try_from(days).unwrap_or(i64::MAX).saturating_mul(DAY_SECONDS);
+        app.now().saturating_sub(seconds)
+    };
+    let workspaces = privacy.workspace_retention_days.get().saturating_mul(DAY.as_secs());
+    if let Err(why) = app.parts.personal.retain(workspaces) {
+        app.log(Event::InternalError, About::default(), json!({ "why": why }));
+    }
+    let sessions = forget_stale(app, since(privacy.session_retention_days.get()))?;
+    let spending = app.books.forget_spending(since(privacy.usage_retention_days.get()))?;
+    Ok(Forgotten { sessions, spending, consent: 0 })
+}
+
+/// Forgets sessions in which nothing was said since `since`: first what lies in files, then the row that knows of it.
+fn forget_stale(app: &App, since: i64) -> Result<usize, BooksError> {
+    let mut forgotten = 0;
+    loop {
+        let stale = app.books.stale(since, STALE_MAX)?;
+        let before = forgotten;
+        for (user, agent, session) in stale {
+            let key = Key { user, agent, session };
+            if app.queues.is_busy(&key) {
+                continue;
+            }
+            app.parts.runtime.close(&key.user, &key.agent, &key.session);
+            match app.parts.personal.forget(&key.user, &key.agent, &key.session) {
+                Ok(()) => {
+                    forgotten += usize::from(app.books.forget_stale(&key.session, since)?);
+                    app.rooms.forget(&key);
+                }
+                // The row stays, so that it is tried again.
+                Err(why) => app.log(Event::InternalError, About::default(), json!({ "why": why })),
+            }
+        }
+        if forgotten == before {
+            return Ok(forgotten);
+        }
+    }
+}
+
+impl Handle {
+    /// Ends in order: nothing new begins, and what runs has half a minute. Said twice, it ends at once.
+    pub fn stop(&self) {
+        self.stop.send_modify(|stage| {
+            *stage = match stage {
+                Stage::Serving => Stage::Draining,
+                Stage::Draining | Stage::Over => Stage::Over,
+            }
+        });
+    }
+
+    /// Says something to an agent for a user, on the word of the operator at this machine, with the user's limits and
+    /// budget. Gives the session and the answer.
+    ///
+    /// # Errors
+    /// A code and a sentence, if there is no answer.
+    pub fn send(
+        &self,
+        user: &str,
+        agent: &str,
+        session: Option<&str>,
+        content: &str,
+    ) -> Result<(String, String), (String, String)> {
+        let refused = |it: Refused| (it.code.as_str().to_owned(), it.message);
+        let unknown = |what: &str| (ErrorCode::InvalidMessage.as_str().to_owned(), what.to_owned());
+        let known = self.app.directory().named(user);
+        let known = known.ok_or_else(|| unknown("there is no such user in users.yaml"))?;
+        let session = match session.map(Uuid::parse) {
+            Some(None) => return Err(unknown("the session is no UUID")),
+            Some(session) => session,
+            None => None,
+        };
+        let runtime = self.runtime.get().ok_or_else(|| unknown("the server does not run yet"))?;
+        runtime.block_on(async {
+            charge(&self.app, user).map_err(refused)?;
+            may_use(&self.app.directory(), &known, agent).map_err(refused)?;
+            let once = session.is_none();
+            let session = open_session(&self.app, &known, agent, session).await.map_err(refused)?;
+            let key = Key { user: user.to_owned(), agent: agent.to_owned(), session };
+            let (content, key_of) = (content.to_owned(), key.clone());
+            let asked = Asked { known, key: key_of, content, earlier: None, once };
+            let waiting = self.app.queues.enqueue(&key);
+            let answered = turn::run(&self.app, asked, waiting).await.map_err(refused)?;
+            Ok((key.session, answered.content))
+        })
+    }
+
+    /// Reads the files again.
+    ///
+    /// # Errors
+    /// If one is not understood: then everything stays as it was.
+    pub fn reload(&self) -> Result<(), String> {
+        reload::now(&self.app)
+    }
+
+    /// What goes on.
+    #[must_use]
+    pub fn status(&self) -> Value {
+        let directory = self.app.directory();
+        json!({
+            "address": self.app.address.to_string(),
+            "uptime": self.app.began.elapsed().as_secs(),
+            "draining": self.app.is_draining(),
+            "sockets": self.app.sockets.count(),
+            "connections": self.app.connections.load(Ordering::Relaxed),
+            "workers": { "active": self.app.workers.count(), "max": directory.settings.max_workers.get() },
+            "users": directory.users.iter().count(),
+            "agents": directory.manifests.len(),
+            "broken": directory.broken.iter().map(|it| &it.0).collect::<Vec<_>>(),
+        })
+    }
+
+    /// The turns that run.
+    #[must_use]
+    pub fn workers(&self) -> Value {
+        let shown = self.app.workers.list().into_iter().map(|(id, it)| {
+            json!({
+                "id": id,
+                "user": it.key.user,
+                "agent": it.key.agent,
+                "session": it.key.session,
+                "seconds": it.since.elapsed().as_secs(),
+            })
+        });
+        json!({ "workers": shown.collect::<Vec<_>>() })
+    }
+
+    /// Ends the turn of this number, and its worker. Was there one?
+    #[must_use]
+    pub fn kill(&self, id: u64) -> bool {
+        let Some(running) = self.app.workers.get(id) else { return false };
+        let key = running.key;
+        self.app.parts.runtime.interrupt(&key.user, &key.agent, &key.session);
+        self.app.parts.runtime.close(&key.user, &key.agent, &key.session);
+        true
+    }
+}

@@ -1,0 +1,381 @@
+//! One message of a user, from its arrival to the last frame: place in the queue → access → length → rate → its turn →
+//! budget → worker → frames → account.
+
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use agent::{Reply, Status, Turn, TurnError, TurnErrorCode};
+use llm::Usage;
+use policy::access::{Budget, Prices};
+use serde_json::json;
+use tokio::sync::oneshot;
+
+use crate::admit::{admit, again, may_use};
+use crate::app::App;
+use crate::books::{Account, Exceeded, Reservation, Role, Spent};
+use crate::directory::{Directory, Known};
+use crate::frame::{ErrorCode, ResultUsage, ServerFrame, UsageShown, Warning, code_of};
+use crate::holdback::clean;
+use crate::limits::{ERROR_CHARS_MAX, TURN_RESERVE_TOKENS, TURN_WAIT_MAX, WARN_PERCENT};
+use crate::log::{About, Event};
+use crate::metrics::{Ended, Outcome};
+use crate::relay::Relay;
+use crate::sockets::Closing;
+use crate::turns::{Key, Waiting};
+
+/// What a user wants of an agent.
+#[derive(Clone, Debug)]
+pub(crate) struct Asked {
+    pub(crate) known: Known,
+    pub(crate) key: Key,
+    pub(crate) content: String,
+    /// What the client says was said before; nobody's word.
+    pub(crate) earlier: Option<String>,
+    /// Nobody is expected to go on with the session, so its worker ends with the turn.
+    pub(crate) once: bool,
+}
+
+impl Asked {
+    /// Characters that the agent is told.
+    pub(crate) fn chars(&self) -> usize {
+        let earlier = self.earlier.as_ref().map_or(0, |it| it.chars().count());
+        self.content.chars().count().saturating_add(earlier)
+    }
+}
+
+/// An answer.
+#[derive(Clone, Debug)]
+pub(crate) struct Answered {
+    pub(crate) content: String,
+    pub(crate) interrupted: bool,
+    pub(crate) usage: Usage,
+}
+
+/// Why there is none.
+#[derive(Clone, Debug)]
+pub(crate) struct Refused {
+    pub(crate) code: ErrorCode,
+    pub(crate) message: String,
+    pub(crate) retry_after: Option<Duration>,
+    pub(crate) exceeded: Option<Exceeded>,
+}
+
+impl Refused {
+    pub(crate) fn new(code: ErrorCode, message: impl Into<String>) -> Self {
+        Self { code, message: message.into(), retry_after: None, exceeded: None }
+    }
+
+    /// As frames.
+    pub(crate) fn frames(&self) -> Vec<ServerFrame> {
+        if let Some(it) = &self.exceeded {
+            return vec![ServerFrame::BudgetExceeded {
+                reason: it.budget,
+                limit: it.limit,
+                used: it.used,
+                resets_at: it.resets_at.map(aegx::timestamp::from_unix),
+            }];
+        }
+        vec![ServerFrame::Error {
+            code: self.code,
+            message: self.message.clone(),
+            retry_after: self.retry_after.map(|it| it.as_secs().saturating_add(1)),
+            detail: None,
+        }]
+    }
+}
+
+/// Runs one message to its end. Whatever ends it, the order of the session goes on and the account is kept.
+pub(crate) async fn run(
+    app: &Arc<App>,
+    asked: Asked,
+    waiting: Option<Waiting>,
+) -> Result<Answered, Refused> {
+    let done = run_counted(app, &asked, waiting).await;
+    let outcome = match &done {
+        Ok(answer) if answer.interrupted => Outcome::Interrupted,
+        Ok(_) => Outcome::Answered,
+        Err(refused) if is_failure(refused.code) => Outcome::Failed,
+        Err(_) => Outcome::Refused,
+    };
+    app.metrics.turns.get_or_create(&Ended { outcome }).inc();
+    app.errors.note(matches!(outcome, Outcome::Failed));
+    done
+}
+
+fn is_failure(code: ErrorCode) -> bool {
+    matches!(
+        code,
+        ErrorCode::InitFailed
+            | ErrorCode::WorkerError
+            | ErrorCode::Internal
+            | ErrorCode::ModelOverloaded
+            | ErrorCode::ModelUnreachable
+            | ErrorCode::ModelInvalidKey
+            | ErrorCode::ModelInvalidRequest
+    )
+}
+
+async fn run_counted(
+    app: &Arc<App>,
+    asked: &Asked,
+    waiting: Option<Waiting>,
+) -> Result<Answered, Refused> {
+    admit(app, &app.directory(), asked).await?;
+    let busy = || Refused::new(ErrorCode::Busy, "the messages before this one take too long");
+    let _held = waiting.ok_or_else(busy)?.turn(TURN_WAIT_MAX).await.ok_or_else(busy)?;
+    if app.is_draining() {
+        return Err(Refused::new(ErrorCode::ShuttingDown, "the server is about to end"));
+    }
+    // They may have lost their token, their access or their budget while they waited.
+    let (directory, asked) = (app.directory(), again(app, asked).await?);
+    may_use(&directory, &asked.known, &asked.key.agent)?;
+    let asked = &asked;
+    let reservation = reserve(app, &directory, asked).await?;
+    let prices = directory.settings.prices;
+    let Some(slot) = app.workers.take(&asked.key, directory.settings.max_workers.as_len()) else {
+        release(app, reservation).await;
+        let why = "all workers are busy; try again when a turn has ended";
+        return Err(Refused::new(ErrorCode::WorkersExhausted, why));
+    };
+    let began = Instant::now();
+    app.metrics.running.inc();
+    let ended = work(app, asked, slot).await;
+    app.metrics.running.dec();
+    app.metrics.turn_seconds.observe(began.elapsed().as_secs_f64());
+    let spent = account(app, reservation, &ended, prices).await?;
+    let reply =
+        ended.map_err(|error| Refused::new(code_of(&error), shortened(&clean(&error.message))))?;
+    conclude(app, asked, reply, spent, began).await
+}
+
+pub(crate) fn internal(why: &str) -> Refused {
+    Refused::new(ErrorCode::Internal, why)
+}
+
+async fn reserve(
+    app: &Arc<App>,
+    directory: &Directory,
+    asked: &Asked,
+) -> Result<Reservation, Refused> {
+    let prices = directory.settings.prices;
+    if let Budget::Limited(limits) = &asked.known.user.budget
+        && limits.unit == policy::access::Unit::Usd
+        && prices.is_none()
+    {
+        let why = "the budget is in dollars, and `serve.prices` does not say what tokens cost";
+        return Err(Refused::new(ErrorCode::ModelUnpriced, why));
+    }
+    let chars = u64::try_from(asked.chars()).unwrap_or(u64::MAX);
+    let (known, key) = (asked.known.clone(), asked.key.clone());
+    let reserved = app.blocking(move |app| {
+        let account = Account {
+            user: &known.user,
+            agent: &key.agent,
+            session: &key.session,
+            prices: prices.as_ref(),
+        };
+        app.books.reserve(&account, TURN_RESERVE_TOKENS.saturating_add(chars), app.now())
+    });
+    match reserved.await {
+        Some(Ok(Ok(reservation))) => Ok(reservation),
+        Some(Ok(Err(exceeded))) => Err(Refused {
+            exceeded: Some(exceeded.clone()),
+            ..Refused::new(
+                ErrorCode::BudgetExceeded,
+                format!("the {} budget is used up", exceeded.budget),
+            )
+        }),
+        // INVARIANT (FailClosed): what cannot be written down is not spent.
+        Some(Err(_)) | None => Err(internal("the books do not answer")),
+    }
+}
+
+/// Nothing was used.
+async fn release(app: &Arc<App>, reservation: Reservation) {
+    let nothing = Usage::default();
+    // If it cannot be written down, it stays spent.
+    let _ = app.blocking(move |app| app.books.settle(reservation, &nothing, None)).await;
+}
+
+/// Runs the turn on a thread of its own.
+async fn work(
+    app: &Arc<App>,
+    asked: &Asked,
+    slot: crate::workers::Slot,
+) -> Result<Reply, TurnError> {
+    let broke = |why: &str| TurnError::new(TurnErrorCode::WorkerError, why);
+    let (key, content, now) = (asked.key.clone(), asked.content.clone(), app.now());
+    let said =
+        app.blocking(move |app| app.books.say(&key.session, Role::User, &content, now)).await;
+    if !matches!(said, Some(Ok(()))) {
+        let why = "the session has gone, or the books do not answer";
+        return Err(TurnError::new(TurnErrorCode::SessionNotFound, why));
+    }
+    let turn = Turn {
+        user: asked.key.user.clone(),
+        agent: asked.key.agent.clone(),
+        session: asked.key.session.clone(),
+        content: asked.content.clone(),
+        earlier: asked.earlier.clone(),
+        // Whoever comes over the network is remote, wherever they sit.
+        local: false,
+    };
+    let (done, ended) = oneshot::channel();
+    let (on_thread, key, once) = (Arc::clone(app), asked.key.clone(), asked.once);
+    app.log(Event::WorkerSpawned, about(&asked.key), json!({}));
+    let spawned = thread::Builder::new().name("serve-turn".to_owned()).spawn(move || {
+        let _slot = slot;
+        let mut relay = Relay::new(&on_thread, &key);
+        let reply = on_thread.parts.runtime.turn(&turn, &mut |frame| relay.frame(frame));
+        relay.finish();
+        if once {
+            on_thread.parts.runtime.close(&key.user, &key.agent, &key.session);
+        }
+        // Whoever waits may have gone.
+        let _ = done.send(reply);
+    });
+    if spawned.is_err() {
+        return Err(broke("there is no thread for it"));
+    }
+    let ended = watched(app, &asked.key, ended).await;
+    let reply = ended.unwrap_or_else(|| Err(broke("the turn broke off").perhaps_more()));
+    let event = if reply.is_ok() { Event::WorkerExit } else { Event::WorkerError };
+    let code = reply.as_ref().err().map(|it| code_of(it).as_str());
+    app.log(event, about(&asked.key), json!({ "code": code }));
+    reply
+}
+
+/// How often it is looked whether the gate asks something.
+const ASKED_EVERY: Duration = Duration::from_millis(500);
+
+/// Waits for the end of a turn, and tells meanwhile what the gate asks.
+async fn watched(
+    app: &Arc<App>,
+    key: &Key,
+    mut ended: oneshot::Receiver<Result<Reply, TurnError>>,
+) -> Option<Result<Reply, TurnError>> {
+    let mut told = Vec::new();
+    loop {
+        tokio::select! {
+            ended = &mut ended => return ended.ok(),
+            () = tokio::time::sleep(ASKED_EVERY) => {}
+        }
+        let of = key.clone();
+        let waiting = app.blocking(move |app| app.parts.runtime.questions(&of.user, &of.session));
+        for question in waiting.await.unwrap_or_default() {
+            if told.contains(&question.tool_id) {
+                continue;
+            }
+            told.push(question.tool_id.clone());
+            let shown = clean(&question.shown.join("\n"));
+            say(app, key, |_| ServerFrame::ToolApproval {
+                tool_id: question.tool_id,
+                tool_name: question.tool_name,
+                // What is shown is what the question is bound to; the bare input would be a second reading.
+                tool_input: json!({ "shown": shown.lines().collect::<Vec<_>>() }),
+                question: shown,
+            });
+        }
+    }
+}
+
+/// Says a frame in a session, and closes whoever does not keep up.
+pub(crate) fn say(app: &App, key: &Key, frame: impl FnOnce(u64) -> ServerFrame) {
+    for id in app.rooms.say(key, app.now_ms(), frame) {
+        app.sockets.close(id, Closing::Slow);
+    }
+}
+
+/// Settles what was set aside, however the turn ended. Where nobody knows what it cost, no less than that is spent.
+async fn account(
+    app: &Arc<App>,
+    reservation: Reservation,
+    ended: &Result<Reply, TurnError>,
+    prices: Option<Prices>,
+) -> Result<Spent, Refused> {
+    let (usage, is_all) = match ended {
+        Ok(reply) => (reply.usage, true),
+        Err(error) => (error.usage, error.is_all),
+    };
+    app.metrics.tokens.inc_by(usage.input_tokens.saturating_add(usage.output_tokens));
+    let settled = app.blocking(move |app| match is_all {
+        true => app.books.settle(reservation, &usage, prices.as_ref()),
+        false => app.books.settle_at_least(reservation, &usage, prices.as_ref()),
+    });
+    match settled.await {
+        Some(Ok(spent)) => Ok(spent),
+        Some(Err(_)) | None => Err(internal("the books do not answer")),
+    }
+}
+
+/// Says the answer, what is left of the budget, and the end.
+async fn conclude(
+    app: &Arc<App>,
+    asked: &Asked,
+    reply: Reply,
+    spent: Spent,
+    began: Instant,
+) -> Result<Answered, Refused> {
+    let (key, user) = (asked.key.clone(), Arc::clone(&asked.known.user));
+    let content = clean(&reply.content);
+    let said = content.clone();
+    let kept = app.blocking(move |app| {
+        app.books.say(&key.session, Role::Assistant, &said, app.now())?;
+        app.books.totals(&key.user, &key.session, app.now())
+    });
+    // A session that was deleted meanwhile gets no answer.
+    let Some(Ok(totals)) = kept.await else {
+        return Err(Refused::new(ErrorCode::SessionNotFound, "the session has gone"));
+    };
+    let usage = UsageShown::from(reply.usage);
+    say(app, &asked.key, |id| ServerFrame::AssistantMessage {
+        id,
+        content: content.clone(),
+        usage,
+    });
+    if let Budget::Limited(limits) = &user.budget {
+        let warnings = warnings(limits, &totals);
+        if !warnings.is_empty() {
+            say(app, &asked.key, |_| ServerFrame::BudgetWarning { warnings });
+        }
+    }
+    for (_, how) in &reply.tool_calls {
+        if how == "denied" {
+            app.log(Event::ToolDenied, about(&asked.key), json!({}));
+        }
+    }
+    let duration_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+    let has_prices = app.directory().settings.prices.is_some();
+    say(app, &asked.key, |_| ServerFrame::Result {
+        session_id: asked.key.session.clone(),
+        interrupted: reply.interrupted,
+        usage: ResultUsage {
+            input_tokens: usage.input_tokens,
+            output_tokens: usage.output_tokens,
+            total_cost_usd: has_prices.then_some(spent.within(policy::access::Unit::Usd)),
+            duration_ms,
+        },
+    });
+    say(app, &asked.key, |_| ServerFrame::Status { status: Status::Idle });
+    Ok(Answered { content, interrupted: reply.interrupted, usage: reply.usage })
+}
+
+/// Limits that are near or reached.
+fn warnings(limits: &policy::access::Limits, totals: &crate::books::Totals) -> Vec<Warning> {
+    let near = |(budget, limit, spent): (&'static str, f64, Spent)| {
+        let used = spent.within(limits.unit);
+        let percentage = if limit > 0.0 { (used / limit * 100.0).floor() as u64 } else { 100 };
+        (percentage >= WARN_PERCENT).then_some(Warning { budget, limit, used, percentage })
+    };
+    crate::books::windows(limits, totals).into_iter().filter_map(near).collect()
+}
+
+pub(crate) fn about(key: &Key) -> About<'_> {
+    About { user: Some(&key.user), agent: Some(&key.agent), session: Some(&key.session) }
+}
+
+/// A text of somebody else in an error: short, and without characters for control.
+pub(crate) fn shortened(text: &str) -> String {
+    text.chars().filter(|it| !it.is_control()).take(ERROR_CHARS_MAX).collect()
+}

@@ -1,0 +1,193 @@
+//! One turn at a time in a session, in the order in which they came; sessions do not wait for each other.
+
+use std::collections::HashMap;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore};
+
+use crate::limits::WAITING_MAX;
+
+/// A session of one user with one agent.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Key {
+    pub(crate) user: String,
+    pub(crate) agent: String,
+    pub(crate) session: String,
+}
+
+/// The queues of all sessions.
+#[derive(Clone, Default)]
+pub(crate) struct Queues(Arc<Mutex<HashMap<Key, Queue>>>);
+
+struct Queue {
+    turn: Arc<Semaphore>,
+    /// Those who wait, and the one whose turn it is.
+    present: usize,
+}
+
+/// The future of a turn.
+type Turn = Pin<Box<dyn Future<Output = Result<OwnedSemaphorePermit, AcquireError>> + Send>>;
+
+/// A place in a queue, kept for whoever waits.
+pub(crate) struct Waiting {
+    turn: Turn,
+    held: Option<OwnedSemaphorePermit>,
+    place: Place,
+}
+
+/// It is one's turn, until this is dropped.
+pub(crate) struct Held {
+    _turn: OwnedSemaphorePermit,
+    _place: Place,
+}
+
+/// A place in a queue; given up however it ends.
+struct Place {
+    queues: Queues,
+    key: Key,
+}
+
+impl Queues {
+    /// Takes a place at the end of the queue, now. None if too many wait.
+    pub(crate) fn enqueue(&self, key: &Key) -> Option<Waiting> {
+        let (turn, place) = self.enter(key)?;
+        let mut turn: Turn = Box::pin(turn.acquire_owned());
+        // The semaphore serves in the order in which it was first asked: that is here, not when somebody waits.
+        let mut nobody = Context::from_waker(Waker::noop());
+        let held = match turn.as_mut().poll(&mut nobody) {
+            Poll::Ready(held) => Some(held.ok()?),
+            Poll::Pending => None,
+        };
+        Some(Waiting { turn, held, place })
+    }
+
+    /// Does nobody run or wait?
+    pub(crate) fn is_empty(&self) -> bool {
+        self.lock().is_empty()
+    }
+
+    /// Does a turn of this session run or wait?
+    pub(crate) fn is_busy(&self, key: &Key) -> bool {
+        self.lock().contains_key(key)
+    }
+
+    /// Sessions of the user in which a turn runs or waits, beside this one.
+    pub(crate) fn others_of(&self, key: &Key) -> usize {
+        self.lock().keys().filter(|it| it.user == key.user && *it != key).count()
+    }
+
+    fn enter(&self, key: &Key) -> Option<(Arc<Semaphore>, Place)> {
+        let mut all = self.lock();
+        let new = || Queue { turn: Arc::new(Semaphore::new(1)), present: 0 };
+        let queue = all.entry(key.clone()).or_insert_with(new);
+        if queue.present >= WAITING_MAX {
+            return None;
+        }
+        queue.present += 1;
+        let place = Place { queues: self.clone(), key: key.clone() };
+        Some((Arc::clone(&queue.turn), place))
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<Key, Queue>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Waiting {
+    /// Waits for one's turn, at most so long. None if it does not come; whoever stops waiting is forgotten.
+    pub(crate) async fn turn(self, at_most: Duration) -> Option<Held> {
+        let Self { turn, held, place } = self;
+        let turn = match held {
+            Some(held) => held,
+            None => tokio::time::timeout(at_most, turn).await.ok()?.ok()?,
+        };
+        Some(Held { _turn: turn, _place: place })
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let mut all = self.queues.lock();
+        let Some(queue) = all.get_mut(&self.key) else { return };
+        queue.present = queue.present.saturating_sub(1);
+        if queue.present == 0 {
+            all.remove(&self.key);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key(session: &str) -> Key {
+        Key { user: "ann".to_owned(), agent: "main".to_owned(), session: session.to_owned() }
+    }
+
+    fn run(test: impl Future<Output = ()>) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        runtime.block_on(test);
+    }
+
+    const LONG: Duration = Duration::from_secs(60);
+    const SHORT: Duration = Duration::from_millis(30);
+
+    #[test]
+    fn ten_who_wait_come_in_order() {
+        run(async {
+            let queues = Queues::default();
+            let first = queues.enqueue(&key("a")).unwrap().turn(LONG).await.unwrap();
+            let order = Arc::new(Mutex::new(Vec::new()));
+            let mut tasks = Vec::new();
+            for number in 0..10 {
+                let (waiting, order) = (queues.enqueue(&key("a")).unwrap(), Arc::clone(&order));
+                tasks.push(tokio::spawn(async move {
+                    let _held = waiting.turn(LONG).await.unwrap();
+                    order.lock().unwrap().push(number);
+                }));
+            }
+            // Another session does not wait.
+            assert!(queues.enqueue(&key("b")).unwrap().turn(SHORT).await.is_some());
+            assert!(order.lock().unwrap().is_empty());
+            drop(first);
+            for task in tasks {
+                task.await.unwrap();
+            }
+            assert_eq!(*order.lock().unwrap(), (0..10).collect::<Vec<_>>());
+            assert!(!queues.is_busy(&key("a")));
+        });
+    }
+
+    #[test]
+    fn who_waited_too_long_never_gets_it_and_orphans_nobody() {
+        run(async {
+            let queues = Queues::default();
+            let first = queues.enqueue(&key("a")).unwrap().turn(LONG).await.unwrap();
+            assert!(queues.enqueue(&key("a")).unwrap().turn(SHORT).await.is_none());
+            let later = {
+                let queues = queues.clone();
+                tokio::spawn(async move {
+                    queues.enqueue(&key("a")).unwrap().turn(LONG).await.is_some()
+                })
+            };
+            tokio::task::yield_now().await;
+            drop(first);
+            assert!(later.await.unwrap());
+            assert!(!queues.is_busy(&key("a")));
+        });
+    }
+
+    #[test]
+    fn a_crowd_is_turned_away() {
+        run(async {
+            let queues = Queues::default();
+            let _first = queues.enqueue(&key("a")).unwrap().turn(LONG).await.unwrap();
+            let waiting: Vec<_> = (1..WAITING_MAX).map(|_| queues.enter(&key("a"))).collect();
+            assert!(waiting.iter().all(Option::is_some));
+            assert!(queues.enqueue(&key("a")).is_none());
+        });
+    }
+}

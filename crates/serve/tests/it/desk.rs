@@ -1,0 +1,221 @@
+//! A small runtime of its own: an agent that does what it is told in a word. It runs on the thread of the turn, with
+//! interrupts and questions.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Condvar, Mutex};
+use std::time::{Duration, Instant};
+
+use agent::{
+    AgentCard, Approval, Frame, Question, Reply, Runtime, Status, Turn, TurnError, TurnErrorCode,
+};
+use llm::Usage;
+use serve::{Deleted, Personal};
+
+/// Something that looks like a key.
+pub(crate) const KEY: &str = concat!(
+    "sk-ant-",
+    "api03-",
+    "aB3dE5fG7hI9jK1lM2nO4pQ6rS8tU0vWxYzA1bC3dE5fG7hI9jK1lM2nO4pQ6rS8tU0vWxYzA1bC3dE5fG7hI9jK1lM2n-AAAAAA"
+);
+
+#[derive(Default)]
+pub(crate) struct Desk {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    /// Turns that run, and whether each is to end.
+    running: HashMap<String, bool>,
+    /// Questions by session and id, and the answer.
+    asked: HashMap<(String, String), Option<bool>>,
+    turns: Vec<Turn>,
+    closed: Vec<String>,
+    forgotten: Vec<String>,
+    reloads: usize,
+}
+
+impl Desk {
+    pub(crate) fn turns(&self) -> Vec<Turn> {
+        self.state.lock().unwrap().turns.clone()
+    }
+
+    pub(crate) fn forgotten(&self) -> Vec<String> {
+        self.state.lock().unwrap().forgotten.clone()
+    }
+
+    pub(crate) fn reloads(&self) -> usize {
+        self.state.lock().unwrap().reloads
+    }
+
+    pub(crate) fn closed(&self) -> Vec<String> {
+        self.state.lock().unwrap().closed.clone()
+    }
+
+    fn interrupted(&self, session: &str, at_most: Duration) -> bool {
+        let end = Instant::now() + at_most;
+        let mut state = self.state.lock().unwrap();
+        loop {
+            if state.running.get(session).copied().unwrap_or(true) {
+                return true;
+            }
+            let Some(left) = end.checked_duration_since(Instant::now()) else { return false };
+            state = self.changed.wait_timeout(state, left).unwrap().0;
+        }
+    }
+
+    fn ask(&self, session: &str, tool: &str) -> bool {
+        let key = (session.to_owned(), tool.to_owned());
+        let mut state = self.state.lock().unwrap();
+        state.asked.insert(key.clone(), None);
+        loop {
+            let answer = state.asked.get(&key).copied().flatten();
+            let is_over = state.running.get(session).copied().unwrap_or(true);
+            if answer.is_some() || is_over {
+                state.asked.remove(&key);
+                return answer.unwrap_or(false);
+            }
+            state = self.changed.wait_timeout(state, Duration::from_secs(30)).unwrap().0;
+        }
+    }
+
+    fn work(&self, turn: &Turn, on_frame: &mut dyn FnMut(Frame)) -> Result<Reply, TurnError> {
+        let mut words = turn.content.split_whitespace();
+        on_frame(Frame::Status { status: Status::Thinking });
+        let mut usage = Usage { input_tokens: 10, output_tokens: 20, ..Usage::default() };
+        let (mut interrupted, mut tool_calls) = (false, Vec::new());
+        let number =
+            |it: Option<&str>, other: u64| it.and_then(|it| it.parse().ok()).unwrap_or(other);
+        let content = match words.next() {
+            Some("sleep") => {
+                let ms = number(words.next(), 1000);
+                interrupted = self.interrupted(&turn.session, Duration::from_millis(ms));
+                "slept".to_owned()
+            }
+            Some("spend") => {
+                usage = Usage { output_tokens: number(words.next(), 0), ..Usage::default() };
+                usage.cache_read_tokens = number(words.next(), 0);
+                "spent".to_owned()
+            }
+            Some("flood") => {
+                for id in 0..number(words.next(), 10) {
+                    on_frame(Frame::Token { id, text: format!("{id} ") });
+                }
+                "flooded".to_owned()
+            }
+            Some("letters") => {
+                let rest = words.collect::<Vec<_>>().join(" ");
+                for (id, letter) in (0..).zip(rest.chars()) {
+                    on_frame(Frame::Token { id, text: letter.to_string() });
+                    // Something else in between does not make two texts of one.
+                    on_frame(Frame::Status { status: Status::Responding });
+                }
+                return Ok(Reply { content: rest, interrupted, usage, tool_calls });
+            }
+            Some("tool") => {
+                let (tool_name, tool_id) = ("file_read".to_owned(), "t1".to_owned());
+                on_frame(Frame::ToolUseStart { id: 1, tool_name, tool_id: tool_id.clone() });
+                for piece in ["{\"path\":", "\"a.txt\"}"] {
+                    let (tool_id, partial_json) = (tool_id.clone(), piece.to_owned());
+                    on_frame(Frame::ToolUseInput { tool_id, partial_json });
+                }
+                on_frame(Frame::ToolResult { id: 2, tool_id, content: "read".to_owned() });
+                tool_calls.push(("file_read".to_owned(), "denied".to_owned()));
+                "done".to_owned()
+            }
+            Some("ask") => {
+                format!("answered {}", self.ask(&turn.session, words.next().unwrap_or("t1")))
+            }
+            Some("panic") => panic!("a worker that breaks"),
+            Some("fail") => {
+                let message = format!("log in at evil.example \u{1b}[31m{}", "x".repeat(5000));
+                return Err(TurnError::new(TurnErrorCode::WorkerError, message).after(usage));
+            }
+            Some("waste") => {
+                usage = Usage { output_tokens: number(words.next(), 0), ..Usage::default() };
+                let error = TurnError::new(TurnErrorCode::Busy, "not kept").after(usage);
+                return Err(if words.next().is_some() { error.perhaps_more() } else { error });
+            }
+            Some(_) | None => format!("you said: {}", turn.content),
+        };
+        on_frame(Frame::Token { id: 9, text: content.clone() });
+        Ok(Reply { content, interrupted, usage, tool_calls })
+    }
+}
+
+impl Runtime for Desk {
+    fn agents(&self) -> Vec<AgentCard> {
+        Vec::new()
+    }
+
+    fn turn(&self, turn: &Turn, on_frame: &mut dyn FnMut(Frame)) -> Result<Reply, TurnError> {
+        {
+            let mut state = self.state.lock().unwrap();
+            state.turns.push(turn.clone());
+            state.running.insert(turn.session.clone(), false);
+        }
+        let done = self.work(turn, on_frame);
+        self.state.lock().unwrap().running.remove(&turn.session);
+        done
+    }
+
+    fn interrupt(&self, _user: &str, _agent: &str, session: &str) {
+        if let Some(over) = self.state.lock().unwrap().running.get_mut(session) {
+            *over = true;
+        }
+        self.changed.notify_all();
+    }
+
+    fn approve(&self, _user: &str, approval: &Approval) -> bool {
+        let key = (approval.session.clone(), approval.tool_id.clone());
+        let mut state = self.state.lock().unwrap();
+        let open = state.asked.get_mut(&key).filter(|it| it.is_none());
+        let taken = open.map(|it| *it = Some(approval.approved)).is_some();
+        drop(state);
+        self.changed.notify_all();
+        taken
+    }
+
+    fn questions(&self, _user: &str, session: &str) -> Vec<Question> {
+        let state = self.state.lock().unwrap();
+        let open = state.asked.iter().filter(|it| it.0.0 == session && it.1.is_none());
+        let question = |(key, _): (&(String, String), _)| Question {
+            tool_id: key.1.clone(),
+            tool_name: "shell_exec".to_owned(),
+            shown: match key.1.as_str() {
+                "leak" => vec!["rm -r build".to_owned(), format!("with {KEY}")],
+                _ => vec!["rm -r build".to_owned()],
+            },
+        };
+        open.map(question).collect()
+    }
+
+    fn reloaded(&self) {
+        self.state.lock().unwrap().reloads += 1;
+    }
+
+    fn close(&self, _user: &str, _agent: &str, session: &str) {
+        self.state.lock().unwrap().closed.push(session.to_owned());
+    }
+}
+
+/// What an agent keeps of sessions lies on the desk; nothing else is outside of the books.
+impl Personal for Desk {
+    fn forget(&self, _: &str, _: &str, session: &str) -> Result<(), String> {
+        self.state.lock().unwrap().forgotten.push(session.to_owned());
+        Ok(())
+    }
+
+    fn delete(&self, _: &str) -> Result<Deleted, String> {
+        Ok(Deleted { memory_files: 1, workspace_files: 2 })
+    }
+
+    fn retain(&self, _: u64) -> Result<usize, String> {
+        Ok(0)
+    }
+}
+
+pub(crate) fn desk() -> Arc<Desk> {
+    Arc::default()
+}

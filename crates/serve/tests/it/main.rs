@@ -1,0 +1,24 @@
+//! The server, driven over real sockets.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::disallowed_methods,
+    reason = "helpers of tests"
+)]
+
+mod access;
+mod budgets;
+mod chat;
+mod desk;
+mod http;
+mod kill;
+mod limits;
+mod messages;
+mod socket;
+mod sockets;
+mod stop;
+mod surface;
+mod two_users;
+mod world;

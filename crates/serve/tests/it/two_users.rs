@@ -1,0 +1,125 @@
+//! Two users who try everything against each other.
+
+use serde_json::json;
+
+use crate::world::{ANN, BOB, ROOT, World, users, write};
+
+#[test]
+fn what_is_anns_is_not_there_for_bob() {
+    let world = World::wide();
+    let (mut ann, session) = world.subscribed(ANN, "main");
+    ann.message("a private thing");
+    ann.until("result");
+    let own = world.get(&format!("/api/sessions/{session}/messages"), Some(ANN)).json();
+    assert_eq!(own["messages"][0]["content"], "a private thing");
+    assert_eq!(own["messages"][1]["role"], "assistant");
+    assert!(own["next"].is_null());
+    let page =
+        |query: &str| world.get(&format!("/api/sessions/{session}/messages?{query}"), Some(ANN));
+    let first = page("limit=1").json();
+    assert_eq!(first["messages"].as_array().unwrap().len(), 1);
+    let rest = page(&format!("limit=1&after={}", first["next"])).json();
+    assert_eq!((&rest["messages"][0]["role"], &rest["next"]), (&json!("assistant"), &json!(null)));
+    for query in ["limit=0", "limit=501", "after=-1", "after=x"] {
+        assert_eq!(page(query).status, 400, "{query}");
+    }
+
+    for path in [format!("/api/sessions/{session}/messages"), "/api/users/ann/data".to_owned()] {
+        assert_eq!(world.get(&path, Some(BOB)).status, 404, "{path}");
+    }
+    assert_eq!(world.delete(&format!("/api/sessions/{session}"), Some(BOB)).status, 404);
+    assert_eq!(world.delete("/api/users/ann/data", Some(BOB)).status, 403);
+    assert_eq!(world.delete("/api/users/ann/data", Some(ANN)).status, 403);
+    assert_eq!(world.get("/api/sessions?agent=anns", Some(BOB)).status, 403);
+    assert_eq!(world.get("/api/agents/anns", Some(BOB)).status, 403);
+    assert_eq!(world.post("/api/sessions", Some(BOB), "{\"agent\":\"anns\"}").status, 403);
+    assert_eq!(world.post("/api/admin/reload", Some(BOB), "").status, 403);
+    let listed = world.get("/api/sessions", Some(BOB)).json();
+    assert!(listed["sessions"].as_array().unwrap().is_empty());
+
+    let mut bob = world.socket(BOB);
+    let subscribe = json!({
+        "type": "subscribe", "agentId": "main", "sessionId": session, "lastMessageId": 0,
+    });
+    bob.say(&subscribe);
+    assert_eq!(bob.until("error")["code"], "session_not_found");
+    bob.say(&json!({ "type": "subscribe", "agentId": "anns" }));
+    assert_eq!(bob.until("error")["code"], "access_denied");
+    bob.say(&json!({ "type": "subscribe", "agentId": "../anns" }));
+    assert_eq!(bob.until("error")["code"], "agent_not_found");
+    // One's own session with another agent is another session.
+    ann.say(&json!({ "type": "subscribe", "agentId": "anns", "sessionId": session }));
+    assert_eq!(ann.until("error")["code"], "session_not_found");
+    // Bob cannot interrupt or answer what is Ann's.
+    ann.message("ask q7");
+    ann.until("tool_approval");
+    bob.say(&json!({ "type": "subscribe", "agentId": "main" }));
+    bob.until("subscribed");
+    bob.say(&json!({ "type": "interrupt" }));
+    bob.say(&json!({ "type": "tool_approval", "toolId": "q7", "approved": true }));
+    bob.until("tool_approval_rejected");
+    ann.say(&json!({ "type": "tool_approval", "toolId": "q7", "approved": false }));
+    assert_eq!(ann.until("assistant_message")["content"], "answered false");
+}
+
+#[test]
+fn a_users_data_is_theirs_to_take_and_an_administrators_to_delete() {
+    let world = World::wide();
+    let (mut ann, session) = world.subscribed(ANN, "main");
+    ann.message("remember this");
+    ann.until("result");
+    let zip = world.get("/api/users/ann/data", Some(ANN));
+    assert_eq!(zip.status, 200);
+    assert!(zip.bytes.starts_with(b"PK\x03\x04"));
+    let text = String::from_utf8_lossy(&zip.bytes).into_owned();
+    for wanted in [session.as_str(), "remember this", "usage.jsonl", "consent.json"] {
+        assert!(text.contains(wanted), "{wanted}");
+    }
+    assert_eq!(world.get("/api/users/../data", Some(ROOT)).status, 400);
+    assert_eq!(world.get("/api/users/nobody/data", Some(ROOT)).status, 404);
+    let report = world.delete("/api/users/ann/data", Some(ROOT)).json();
+    assert_eq!((&report["sessions"], &report["consentFile"]), (&json!(1), &json!(true)));
+    assert_eq!(report["workspaceFiles"], 2);
+    assert_eq!(world.get(&format!("/api/sessions/{session}/messages"), Some(ANN)).status, 404);
+    // What counts against a budget still does.
+    assert_eq!(world.get("/api/usage", Some(ANN)).json()["daily"]["tokens"], 30);
+    ann.message("hello");
+    assert_eq!(ann.until("error")["code"], "consent_required");
+    let records = world.records();
+    assert!(records.contains("privacy_export") && records.contains("privacy_deletion"));
+    assert_eq!(world.get("/api/privacy", None).json()["policyVersion"], "1.0");
+}
+
+#[test]
+fn what_is_too_old_goes_with_its_files_and_who_is_gone_can_be_deleted() {
+    let mut world = World::wide();
+    let (mut ann, old) = world.subscribed(ANN, "main");
+    ann.message("long ago");
+    ann.until("result");
+    let (mut bob, bobs) = world.subscribed(BOB, "main");
+    bob.message("lately");
+    bob.until("result");
+    drop((ann, bob));
+    world.end();
+    let books = rusqlite::Connection::open(world.home().join("serve.db")).unwrap();
+    books.execute("UPDATE sessions SET updated = 0 WHERE id = ?1", [&old]).unwrap();
+    drop(books);
+    let world = world.restart();
+    let began = std::time::Instant::now();
+    while world.desk.forgotten().is_empty() && began.elapsed().as_secs() < 20 {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    assert_eq!(world.desk.forgotten(), std::slice::from_ref(&old));
+    // Bob leaves; what was kept of him does not stay because of that.
+    let without = users("unlimited");
+    let bobs_entry =
+        without.find("  - name: bob").unwrap()..without.find("  - name: root").unwrap();
+    let without = without.replace(without.get(bobs_entry).unwrap(), "");
+    write(&world.home().join("users.yaml"), &without);
+    world.handle.reload().unwrap();
+    assert_eq!(world.get("/api/users/bob/data", Some(ROOT)).status, 200);
+    let report = world.delete("/api/users/bob/data", Some(ROOT));
+    assert_eq!((report.status, &report.json()["sessions"]), (200, &json!(1)));
+    assert_eq!(world.desk.forgotten(), [old, bobs]);
+    assert_eq!(world.delete("/api/users/nobody/data", Some(ROOT)).status, 404);
+}
