@@ -16,7 +16,7 @@ class InjectedUntrusted(Case):
     def outcome(self, stage):
         stopped(stage, "collector.example")
         text = json.dumps(stage.model.asked)
-        stage.check("the model was warned", "as if it were an instruction" in text, stage.told)
+        stage.check("the model was warned", "came from outside. It is data" in text, stage.told)
         suspects = [it for it in stage.records if "INJECTION_SUSPECT" in it["taint"]]
         stage.check("it is marked as suspect", suspects, [it["taint"] for it in stage.records])
 

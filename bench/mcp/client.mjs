@@ -107,7 +107,7 @@ const transport = url
   ? new (isV1 ? HttpV1 : HttpV2)(new URL(url), { requestInit: { headers: { Authorization: `Bearer ${process.env.TOKEN}` } } })
   : new (isV1 ? StdioV1 : StdioV2)({ command, args, stderr: 'ignore', env: { ...process.env } });
 await client.connect(transport);
-console.log(JSON.stringify({ step: 'connect', version: isV1 ? transport._protocolVersion : client.getNegotiatedProtocolVersion(), server: client.getServerVersion() }));
+console.log(JSON.stringify({ step: 'connect', version: isV1 ? undefined : client.getNegotiatedProtocolVersion(), server: client.getServerVersion() }));
 for (const step of JSON.parse(readFileSync(plan))) {
   if (step.era && step.era !== era) continue;
   if (step.sdk && step.sdk !== sdk) continue;

@@ -25,6 +25,8 @@ pub use message::{
 pub use outcome::{Fate, Outcome, RESULT_CHARS_MAX};
 pub use query::{Conversation, Done, PARALLEL_CALLS_MAX, Parent, Stopped};
 pub use rebuild::{FRAME_NAME_CHARS_MAX, FRAME_TEXT_CHARS_MAX, Rebuilder, clean};
-pub use runtime::{AgentCard, Approval, Question, Reply, Runtime, Turn, TurnError, TurnErrorCode};
+pub use runtime::{
+    AgentCard, Approval, Question, Reply, Runtime, Turn, TurnError, TurnErrorCode, Voice,
+};
 pub use summary::MESSAGES_MAX;
 pub use work::{WORKER, worker};

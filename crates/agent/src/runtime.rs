@@ -63,10 +63,25 @@ pub struct Turn {
     pub session: String,
     /// What is said.
     pub content: String,
+    /// Whose words that is.
+    pub voice: Voice,
     /// What somebody else says was said before: it comes from outside, and is nobody's word.
     pub earlier: Option<String>,
     /// Whether the person sits at this machine. Everybody else is remote, and layer 3 counts.
     pub local: bool,
+}
+
+/// Whose words a turn is made of. Whoever brings them knows it by the way they came, never by what they say.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Voice {
+    /// The user's own.
+    #[default]
+    User,
+    /// Those of somebody on a messenger: another person, or words that the user only passed on.
+    Channel {
+        /// Where, and who it was.
+        origin: String,
+    },
 }
 
 /// How a turn ended.

@@ -8,7 +8,8 @@ use model::Domain;
 use model::ipc::ActionName;
 use serde_json::{Map, Value};
 
-/// The tools in these domains, without those that are denied by name, by last part of a name, or by domain.
+/// The tools in these domains, without those that are denied by name, by last part of a name, by the name that others
+/// have for them, or by domain.
 #[must_use]
 pub fn offered(domains: &[Domain], denied: &[String]) -> Vec<ToolDefinition> {
     let is_offered = |name: &ActionName| {
@@ -33,26 +34,51 @@ pub fn definition(name: ActionName) -> ToolDefinition {
 /// # Errors
 /// If there is no such tool, or its arguments are no object.
 pub fn message(name: &str, input: &Value) -> Result<Value, String> {
-    let Some(action) = ActionName::parse(short(name)) else {
+    let action = match is_of_plugin(name) {
+        true => Some(name),
+        false => ActionName::parse(short(name)).map(ActionName::as_str),
+    };
+    let Some(action) = action else {
         return Err(format!("there is no tool `{}`", name.escape_debug()));
     };
     let Value::Object(fields) = input else {
-        return Err(format!("the arguments of `{}` must be an object", action.as_str()));
+        return Err(format!("the arguments of `{action}` must be an object"));
     };
     let mut fields: Map<String, Value> = fields.clone();
     // Whatever the arguments say: which tool is called was said by its name.
-    if fields.insert(ACTION.to_owned(), action.as_str().into()).is_some() {
-        return Err(format!("`{}` has no argument `action`", action.as_str()));
+    if fields.insert(ACTION.to_owned(), action.into()).is_some() {
+        return Err(format!("`{action}` has no argument `action`"));
     }
     Ok(Value::Object(fields))
 }
+
+/// The tool of a plugin that a message calls, and with what. Whether there is such a tool, only the gate knows.
+#[must_use]
+pub fn plugin_call(message: &Value) -> Option<(String, Map<String, Value>)> {
+    let Value::Object(fields) = message else { return None };
+    let tool = fields.get(ACTION).and_then(Value::as_str).filter(|it| is_of_plugin(it))?;
+    let mut args = fields.clone();
+    args.remove(ACTION);
+    Some((tool.to_owned(), args))
+}
+
+/// Does it read as the name of a tool of a plugin?
+fn is_of_plugin(name: &str) -> bool {
+    let server = name.strip_prefix(SERVERS).and_then(|it| it.split_once("__"));
+    server.is_some_and(|(server, _)| server.ends_with(OF_PLUGINS))
+}
+
+/// How names of tools of servers begin.
+const SERVERS: &str = "mcp__";
+/// How servers are called that are plugins.
+const OF_PLUGINS: &str = "-plugin";
 
 /// The field that names the action.
 const ACTION: &str = "action";
 
 /// Models that were trained with servers of tools write `mcp__SERVER__TOOL`.
 pub(crate) fn short(name: &str) -> &str {
-    match name.strip_prefix("mcp__").and_then(|it| it.split_once("__")) {
+    match name.strip_prefix(SERVERS).and_then(|it| it.split_once("__")) {
         Some((_, tool)) => tool,
         None => name,
     }
@@ -77,7 +103,11 @@ fn parameters(name: ActionName) -> Value {
 
 fn is_denied(pattern: &str, name: &str, domain: Domain) -> bool {
     let pattern = pattern.to_ascii_lowercase();
-    pattern == name || pattern == domain.as_str() || name.rsplit('_').next() == Some(&pattern)
+    let elsewhere = || Domain::same_as(&pattern).iter().any(|it| it.as_str() == name);
+    pattern == name
+        || pattern == domain.as_str()
+        || name.rsplit('_').next() == Some(&pattern)
+        || elsewhere()
 }
 
 #[cfg(test)]
@@ -109,6 +139,7 @@ mod tests {
         assert!(names(&[Domain::Shell], &[]).contains(&"shell_exec".to_owned()));
         assert!(names(&[Domain::Shell], &["SHELL"]).is_empty());
         assert!(!names(&[Domain::Web], &["web_fetch"]).contains(&"web_fetch".to_owned()));
+        assert!(!names(&[Domain::Workspace], &["edit_file"]).contains(&"file_edit".to_owned()));
         assert!(!names(Domain::ALL, &[]).contains(&"llm_call".to_owned()));
     }
 
@@ -120,5 +151,16 @@ mod tests {
         assert!(message("web_fetch", &json!("x")).is_err());
         let prefixed = message("mcp__web__web_fetch", &json!({"url": "x"})).unwrap();
         assert_eq!(prefixed["action"], "web_fetch");
+    }
+
+    #[test]
+    fn a_tool_of_a_plugin_is_called_by_its_whole_name() {
+        let name = "mcp__weather-plugin__web_fetch";
+        let said = message(name, &json!({"city": "Rome"})).unwrap();
+        let (tool, args) = plugin_call(&said).unwrap();
+        assert_eq!((tool.as_str(), Value::Object(args)), (name, json!({"city": "Rome"})));
+        assert!(message(name, &json!({"action": "x"})).is_err());
+        let own = message("mcp__plugin__web_fetch", &json!({"url": "x"})).unwrap();
+        assert!(plugin_call(&own).is_none() && own["action"] == "web_fetch");
     }
 }

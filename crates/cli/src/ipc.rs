@@ -114,7 +114,9 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         approver: if control.is_some() { Approver::Reachable } else { Approver::Absent },
         workspace: args.workspace.clone(),
         own_workspace: args.own_workspace,
+        ephemeral: false,
         origin: Origin::Local,
+        starter: host::Starter::Person,
     };
     let opened = AgentSession::open(&gate, &home, &who, &options, &stop).map_err(Failure::from);
     let outcome = opened.and_then(|mut session| {

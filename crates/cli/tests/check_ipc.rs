@@ -145,7 +145,7 @@ fn wrong_usage_exits_2() {
 #[test]
 fn schemas_are_listed_and_printed() {
     let listed = run(&["schema"], "").out;
-    assert_eq!(listed.lines().count(), 33);
+    assert_eq!(listed.lines().count(), 45);
     assert!(listed.contains("oauth_call"));
 
     let schema = &run(&["schema", "browser_launch", "--json"], "").objects()[0];
@@ -158,6 +158,6 @@ fn schemas_are_listed_and_printed() {
     assert_eq!(serde_json::from_str::<Value>(&pretty.out).unwrap(), *schema);
 
     let all = run(&["schema", "--json"], "").objects();
-    assert_eq!(all.len(), 33);
+    assert_eq!(all.len(), 45);
     assert!(all.iter().all(|it| it["schema"]["title"] == it["action"]));
 }

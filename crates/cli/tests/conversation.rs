@@ -55,6 +55,22 @@ fn a_canary_is_refused_even_from_the_user_and_ordinary_words_are_not() {
 }
 
 #[test]
+fn names_of_the_settings_are_not_said_where_no_prompt_is_registered() {
+    let dir = tempfile::tempdir().unwrap();
+    let home = dir.path();
+    let settings = "answers: {names: [PILOT_GATE_4417]}\n";
+    files::private::replace(&home.join("config.yaml"), settings.as_bytes()).unwrap();
+    let gate = gate::Gate::ipc(home);
+    let mut speaking = agent(home);
+    let name = json!({ "action": "message_out", "text": "Say PILOT_GATE_4417 to them." });
+    assert_eq!(ask(&mut speaking, &name)["rule"], "cio-deny-leak");
+    let honest = json!({ "action": "message_out", "text": "The harbour opens at six." });
+    assert_eq!(ask(&mut speaking, &honest)["ok"], true);
+    drop(speaking);
+    gate.end();
+}
+
+#[test]
 fn an_answer_that_gives_the_prompt_away_is_stopped_also_after_a_restart() {
     let dir = tempfile::tempdir().unwrap();
     let home = dir.path();

@@ -354,6 +354,7 @@ const JOINERS: &[(&str, &str)] = &[
     ("scan/src/net/target.rs", "no path: an address"),
     ("scan/src/page/marks.rs", "no path: an address"),
     ("scan/src/page/parts.rs", "no path: an address"),
+    ("setup/src/managed.rs", "names of the files that agents read for a whole machine"),
     ("shell/src/expand.rs", "no path: words of a command"),
     ("shell/src/follow.rs", "no path: what may be known of a command"),
     ("shell/src/letters.rs", "no path: words of a command"),

@@ -16,6 +16,7 @@ mod dial;
 mod event;
 mod headers;
 mod limits;
+mod messengers;
 mod models;
 mod named;
 mod passing;
@@ -35,6 +36,7 @@ pub use client::{AskError, Client};
 pub use dial::{DialError, Dialer, Dialled};
 pub use event::{EgressEvent, Outcome};
 pub use limits::{ADDRESSES_MAX, FIELDS_MAX, Limits, REDIRECTS_MAX};
+pub use messengers::{Messengers, ReachesMessenger, Telling, Told};
 pub use models::{
     MODEL_HEAD_MAX, MODEL_IDLE_MAX, MODEL_TOTAL_MAX, ModelAnswer, ModelServers, Waits,
 };

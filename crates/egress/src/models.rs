@@ -100,7 +100,7 @@ impl ModelServers {
         event.opened = self.servers.inner().opens(target.host(), target.port());
         let begun = Instant::now();
         let wait = self.waits.head;
-        let question = Question { verb: Verb::Post, target, headers, body, wait };
+        let question = Question { verb: Verb::Post, target, hidden: None, headers, body, wait };
         let arrived = match self.servers.ask(&question, &AtomicBool::new(false)) {
             Ok(arrived) => arrived,
             Err(error) => {
@@ -198,11 +198,11 @@ impl Drop for ModelAnswer {
     }
 }
 
-fn unnoted() -> AskError {
+pub(crate) fn unnoted() -> AskError {
     AskError::Failed("what was asked could not be recorded".to_owned())
 }
 
-fn correlation() -> Result<String, AskError> {
+pub(crate) fn correlation() -> Result<String, AskError> {
     let mut bytes = [0; CORRELATION_BYTES];
     getrandom::fill(&mut bytes)
         .map(|()| HEXLOWER.encode(&bytes))

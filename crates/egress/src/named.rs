@@ -64,6 +64,8 @@ pub struct Question<'a> {
     pub verb: Verb,
     /// Whom.
     pub target: &'a Target,
+    /// What follows the target's own address, if it is not to be seen in any error or record: it holds a secret.
+    pub hidden: Option<&'a str>,
     /// Header fields; their values may be secrets.
     pub headers: Vec<(String, Zeroizing<String>)>,
     /// What is sent along.
@@ -241,7 +243,15 @@ fn request(question: &Question<'_>, fields: &HeaderMap) -> Result<Request<Full<B
         Verb::Post => Method::POST,
         Verb::Delete => Method::DELETE,
     };
-    let request = Request::builder().method(method).uri(question.target.url().as_str());
+    let address = question.target.url().as_str();
+    let request = Request::builder().method(method);
+    let request = match question.hidden {
+        None => request.uri(address),
+        Some(hidden) => {
+            let whole = Zeroizing::new(format!("{}{hidden}", address.trim_end_matches('/')));
+            request.uri(whole.as_str())
+        }
+    };
     let mut request = request.body(Full::new(question.body.clone())).map_err(|error| {
         let reason = format!("it cannot be asked for: {error}");
         Refused { rule: Rule::NotAUrl, reason }

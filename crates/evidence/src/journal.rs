@@ -18,6 +18,7 @@ use crate::disk::{Disk, RealDisk};
 use crate::entry::OpenEntry;
 use crate::layout::Layout;
 use crate::lock::Lock;
+use crate::pen::Pen;
 use crate::queue::{Closed, Outcome, Queue};
 use crate::record::{self, NewRecord, Phase, RecordError};
 use crate::recovery::{self, OpenError, Recovery, Start};
@@ -140,7 +141,8 @@ pub const OPEN_ENTRIES_MAX: usize = 2048;
 /// An open journal. Share it by reference; closing it ends the writer.
 pub struct Journal {
     queue: Arc<Queue>,
-    writer: Mutex<Option<JoinHandle<Writer>>>,
+    pen: Arc<Pen>,
+    writer: Mutex<Option<JoinHandle<()>>>,
     health: Arc<Health>,
     counters: Arc<Counters>,
     blobs: Blobs,
@@ -170,13 +172,15 @@ impl Journal {
         let unclosed: Vec<OpenMark> = writer.tip.open.values().cloned().collect();
         let queue =
             Arc::new(Queue::new(config.queue_records, writer.tip.next_idx, config.durability));
-        let commands = Arc::clone(&queue);
+        let pen = Arc::new(Pen::new(writer));
+        let (commands, writing) = (Arc::clone(&queue), Arc::clone(&pen));
         let thread = thread::Builder::new().name("journal-writer".to_owned());
         let writer = thread
-            .spawn(move || writer.run(&commands))
+            .spawn(move || writing.run(&commands))
             .map_err(|error| OpenError::io(layout.root(), error))?;
         let journal = Self {
             queue,
+            pen,
             writer: Mutex::new(Some(writer)),
             health,
             counters,
@@ -313,7 +317,7 @@ impl Journal {
             })?;
         }
         let id = prepared.facts.id;
-        let (idx, outcome) = self.queue.append(prepared)?;
+        let (idx, outcome) = self.queue.append(prepared, &self.pen)?;
         drop(in_flight);
         let receipt = match outcome {
             Outcome::Durable { .. } => Receipt::new(idx, id, seq),
@@ -357,10 +361,11 @@ impl Journal {
         self.queue.close();
         let handle = self.writer.get_mut().ok().and_then(Option::take);
         let Some(handle) = handle else { return Ok(()) };
-        let mut writer = handle.join().map_err(|_| AppendError::Closed)?;
+        handle.join().map_err(|_| AppendError::Closed)?;
+        let mut writer = self.pen.hold();
         let failed = |why| AppendError::Poisoned { why };
         self.health.check().map_err(failed)?;
-        if writer.last_checkpoint.0 != writer.tip.next_idx {
+        if !writer.is_signed() {
             writer.checkpoint().map_err(failed)?;
         }
         let seq = self.next_seq.load(Ordering::Relaxed);

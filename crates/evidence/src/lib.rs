@@ -1,6 +1,6 @@
 //! The live journal: every record durable before it counts, chained, signed, searchable.
 //!
-//! One writer thread, many producers; appending never reads. What lies on disk is described in
+//! One writer at a time, many producers; appending never reads. What lies on disk is described in
 //! [`segment`]; how a start deals with a crash in [`recovery`].
 
 mod blobs;
@@ -16,6 +16,7 @@ mod journal;
 mod layout;
 mod lock;
 mod passing;
+mod pen;
 mod queue;
 mod reader;
 mod record;

@@ -1,7 +1,8 @@
 //! What waits for the writer: one batch that is being formed while another is being written.
 //!
 //! Everybody in a batch is woken by one call when it is durable, so that many producers cost
-//! little more than one.
+//! little more than one. A producer that is alone writes its record itself: waking the thread that writes,
+//! and being woken by it, takes longer than the writing.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -10,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use crate::checkpoints::Kept;
 use crate::journal::Durability;
+use crate::pen::{self, Pen};
 use crate::record::{Facts, Prepared};
 
 /// Records on their way to the writer, bounded.
@@ -35,14 +37,18 @@ struct Forming {
     next_idx: u64,
     /// Buffers to use again.
     spare: Buffers,
-    /// The writer sleeps until it is woken. Waking one that is awake costs as much.
+    /// The thread that writes sleeps until it is woken. Waking one that is awake costs as much.
     writer_sleeps: bool,
+    /// The thread is to look whether a checkpoint is due.
+    is_nudged: bool,
     closed: bool,
 }
 
 /// Records that are written and synced together.
 #[derive(Default)]
 pub(crate) struct Batch {
+    /// Index of its first record.
+    pub(crate) first: u64,
     pub(crate) buffers: Buffers,
     /// Does somebody want a checkpoint behind it?
     pub(crate) wants_checkpoint: bool,
@@ -112,9 +118,20 @@ impl Queue {
     }
 
     /// Puts a record into the batch, waits until the batch is durable, and gives its index.
-    pub(crate) fn append(&self, record: Prepared) -> Result<(u64, Outcome), Closed> {
-        let (idx, forming, first) = self.put(record)?;
+    ///
+    /// INVARIANT (InOrder): batches are taken and written in the order of their records. A producer takes its own only with the
+    /// pen in hand and while the thread sleeps; the thread, once awake, is the only one that takes any.
+    pub(crate) fn append(&self, record: Prepared, pen: &Pen) -> Result<(u64, Outcome), Closed> {
+        let (idx, mut forming, first) = self.put(record)?;
         match self.durability {
+            Durability::Synced if first && forming.writer_sleeps => match pen.try_hold() {
+                Some(writer) => {
+                    let batch = self.take_formed(&mut forming);
+                    drop(forming);
+                    Ok((idx, pen::write_alone(writer, batch, self)))
+                }
+                None => Ok((idx, self.wait(forming, first))),
+            },
             Durability::Synced => Ok((idx, self.wait(forming, first))),
             Durability::DangerouslyUnsynced => {
                 // Nothing is promised, so there is nothing to wait for.
@@ -145,6 +162,9 @@ impl Queue {
         forming.batch.buffers.push(record);
         self.formed.store(true, Ordering::Relaxed);
         let first = forming.batch.buffers.records.len() == 1;
+        if first {
+            forming.batch.first = idx;
+        }
         Ok((idx, forming, first))
     }
 
@@ -166,25 +186,45 @@ impl Queue {
         Ok(self.wait(forming, true))
     }
 
-    /// Waits for a batch to form, but not longer than `patience`.
-    pub(crate) fn take(&self, patience: Duration) -> Taken {
+    /// Waits for a batch to form, but not longer than `patience`. From then on no producer writes by itself until this is called
+    /// again.
+    pub(crate) fn wait_for_work(&self, patience: Duration) {
         self.linger();
         let idle = |forming: &mut Forming| {
-            forming.writer_sleeps = forming.batch.is_empty() && !forming.closed;
+            let has_none = forming.batch.is_empty() && !forming.is_nudged;
+            forming.writer_sleeps = has_none && !forming.closed;
             forming.writer_sleeps
         };
         let waited = self.work.wait_timeout_while(self.lock(), patience, idle);
         let (mut forming, _) = waited.unwrap_or_else(PoisonError::into_inner);
         forming.writer_sleeps = false;
+        forming.is_nudged = false;
+    }
+
+    /// Takes what has formed.
+    pub(crate) fn take(&self) -> Taken {
+        let mut forming = self.lock();
         if forming.batch.is_empty() {
             return if forming.closed { Taken::Closed } else { Taken::Nothing };
         }
+        Taken::Batch(self.take_formed(&mut forming))
+    }
+
+    fn take_formed(&self, forming: &mut Forming) -> Batch {
         self.formed.store(false, Ordering::Relaxed);
         let batch = std::mem::take(&mut forming.batch);
         forming.batch.buffers = std::mem::take(&mut forming.spare);
-        drop(forming);
-        self.room.notify_all();
-        Taken::Batch(batch)
+        if self.is_full(&batch) {
+            // Only then does anybody wait for room.
+            self.room.notify_all();
+        }
+        batch
+    }
+
+    /// Has the thread look whether a checkpoint is due.
+    pub(crate) fn nudge(&self) {
+        self.lock().is_nudged = true;
+        self.work.notify_one();
     }
 
     /// Stays awake for a moment. A lone producer is back at once with its next record, and waking

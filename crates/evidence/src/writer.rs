@@ -1,4 +1,4 @@
-//! The one thread that writes: takes what waits, writes it, syncs once, answers everybody.
+//! What writes: takes what waits, writes it, syncs once, answers everybody. A thread does it, or a producer that is alone.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -15,7 +15,7 @@ use crate::clock::Clock;
 use crate::disk::{self, Disk};
 use crate::journal::{Config, Durability};
 use crate::layout::Layout;
-use crate::queue::{Batch, Buffers, Outcome, Queue, Taken};
+use crate::queue::{Batch, Buffers, Outcome};
 use crate::record::EntryChange;
 use crate::segment::{self, Header, OpenMark, SEAL_BYTES_MAX, Seal};
 use crate::stats::Counters;
@@ -123,42 +123,28 @@ impl Writer {
         }
     }
 
-    /// Works until nothing will come any more. Gives back where the journal stands.
-    pub(crate) fn run(mut self, queue: &Queue) -> Self {
-        // Should this thread ever die, nobody may wait for it.
-        let _closing = CloseOnDrop { queue, health: Arc::clone(&self.health) };
-        loop {
-            match queue.take(self.patience()) {
-                Taken::Closed => break,
-                Taken::Nothing => {}
-                Taken::Batch(batch) => {
-                    self.serve(&batch);
-                    queue.give_back(batch);
-                }
-            }
-            self.keep_pace();
-        }
-        self.discard_room();
-        self
-    }
-
     /// How long to wait for records before looking whether there is something to sign.
-    fn patience(&self) -> Duration {
-        let signed = self.last_checkpoint.0 == self.tip.next_idx;
+    pub(crate) fn patience(&self) -> Duration {
         let seconds = u64::try_from(self.pace.seconds).unwrap_or(0).max(1);
-        if signed || self.health.check().is_err() {
+        if self.is_signed() || self.health.check().is_err() {
             PATIENCE_MAX
         } else {
             Duration::from_secs(seconds).min(PATIENCE_MAX)
         }
     }
 
-    fn serve(&mut self, batch: &Batch) {
+    /// Is everything signed that is there?
+    pub(crate) fn is_signed(&self) -> bool {
+        self.last_checkpoint.0 == self.tip.next_idx
+    }
+
+    /// Writes a batch and tells everybody in it how that went.
+    pub(crate) fn serve(&mut self, batch: &Batch) -> Outcome {
         let outcome = match self.commit(batch) {
             Ok(checkpoint) => Outcome::Durable { checkpoint },
             Err(why) => Outcome::Failed(why),
         };
-        batch.done.tell(outcome);
+        batch.done.tell(outcome.clone());
         if self.room.is_none() && self.tip.offset * 2 > self.segment_bytes {
             self.make_room();
         }
@@ -167,12 +153,17 @@ impl Writer {
             // first makes one long batch of what would be a short one and a long one.
             thread::yield_now();
         }
+        outcome
     }
 
     /// Makes a batch durable, and signs what it ends if that is wanted.
     fn commit(&mut self, batch: &Batch) -> Result<Option<Kept>, String> {
         self.health.check()?;
         if !batch.buffers.records.is_empty() {
+            // INVARIANT (InOrder): who holds a receipt was told this very place.
+            if batch.first != self.tip.next_idx {
+                return Err(self.health.poison(&"records came out of order; please report this"));
+            }
             self.write(&batch.buffers).map_err(|error| self.health.poison(&error))?;
         }
         if batch.wants_checkpoint { self.checkpoint().map(Some) } else { Ok(None) }
@@ -272,7 +263,7 @@ impl Writer {
 
     /// Waits for room that is being made and will not be needed: when the journal is closed nobody
     /// may still be writing in its directory.
-    fn discard_room(&mut self) {
+    pub(crate) fn discard_room(&mut self) {
         if let Some(making) = self.room.take() {
             let _ = making.join();
             let next = segment::path(&self.layout.segments(), self.tip.segment + 1);
@@ -291,7 +282,8 @@ impl Writer {
         behind > 0 && (behind >= self.pace.records || old)
     }
 
-    fn keep_pace(&mut self) {
+    /// Signs what is there if it is time for that.
+    pub(crate) fn keep_pace(&mut self) {
         if self.is_due() {
             // If it fails the journal is poisoned, which everybody will hear.
             let _ = self.checkpoint();
@@ -309,22 +301,6 @@ impl Writer {
         self.last_checkpoint = (self.tip.next_idx, now);
         self.newest = Some(kept.clone());
         Ok(kept)
-    }
-}
-
-struct CloseOnDrop<'a> {
-    queue: &'a Queue,
-    health: Arc<Health>,
-}
-
-impl Drop for CloseOnDrop<'_> {
-    fn drop(&mut self) {
-        if thread::panicking() {
-            self.health.poison(&"the writer failed; please report this");
-        }
-        self.queue.close();
-        // Whoever is in the batch that was forming is told by its end.
-        drop(self.queue.take(Duration::ZERO));
     }
 }
 

@@ -128,6 +128,7 @@ pub fn admission_from(
         manifest: Arc::new(manifest),
         user: Arc::new(user),
         origin,
+        sub_agents: Vec::new(),
     })
 }
 
@@ -139,6 +140,7 @@ fn of_one_person(home: &Path, who: &Caller, origin: Origin) -> Result<Admission,
         manifest: Arc::new(Manifest::silent(&who.agent)),
         user: Arc::new(User::local(who.user.clone())),
         origin,
+        sub_agents: Vec::new(),
     })
 }
 

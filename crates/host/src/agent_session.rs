@@ -4,23 +4,25 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use aegx::{Principal, RecordType};
+use aegx::RecordType;
 use egress::Rules;
 use evidence::{NewRecord, SystemClock};
 use model::provider::{self, Provider, ProviderKind};
 use model::{Caller, Kind, Profile};
-use monitor::{Approver, OpenError, Opening};
+use monitor::{Admission, Approver, OpenError, Opening};
 use policy::access::Origin;
 use serde_json::json;
 use store::{FileMemory, Memory};
 use vault::Scope;
 
-use crate::executor::{HostExecutor, WorkspaceFiles};
+use crate::executor::{About, Asker, Delegates, HostExecutor, Offers, Questions, WorkspaceFiles};
+use crate::extraction::Extraction;
 use crate::gate::{Gate, GateError};
 use crate::ipc::{Door, Stop};
 use crate::services::Services;
+use crate::starter::Starter;
 use crate::workspace::{VisitError, Workspace};
-use crate::{plugins, scheduler};
+use crate::{plugin_tools, scheduler};
 
 /// What whoever opens a session chooses.
 #[derive(Clone, Debug)]
@@ -33,8 +35,23 @@ pub struct SessionOptions {
     pub workspace: Option<PathBuf>,
     /// Make the agent's own workspace.
     pub own_workspace: bool,
+    /// Make a workspace for this session alone, which ends with it.
+    pub ephemeral: bool,
     /// Where whoever speaks to it is.
     pub origin: Origin,
+    /// Who starts it.
+    pub starter: Starter,
+}
+
+/// What whoever runs the agent of a session does for it.
+#[derive(Clone, Default)]
+pub(crate) struct Supplied {
+    /// Hands its work on.
+    pub(crate) delegates: Option<Arc<dyn Delegates>>,
+    /// Asks models for it, and counts what that uses.
+    pub(crate) questions: Option<Arc<dyn Questions>>,
+    /// Are plugins run for it?
+    pub(crate) plugins: bool,
 }
 
 /// A session that is open, and the door to it.
@@ -58,8 +75,20 @@ impl AgentSession {
         options: &SessionOptions,
         stop: &Stop,
     ) -> Result<Self, GateError> {
+        Self::open_with(gate, home, who, options, stop, Supplied::default())
+    }
+
+    /// The same for an agent that somebody here runs.
+    pub(crate) fn open_with(
+        gate: &Gate,
+        home: &Path,
+        who: &Caller,
+        options: &SessionOptions,
+        stop: &Stop,
+        supplied: Supplied,
+    ) -> Result<Self, GateError> {
         let mut notes = Vec::new();
-        let admitted = admit(gate, home, who, options, &mut notes)?;
+        let admitted = admit(gate, home, who, options, supplied, &mut notes)?;
         let opened = Self::behind(gate, home, who, options, admitted, stop, notes);
         if opened.is_err() {
             // It is refused already; that it cannot be ended in order either changes nothing.
@@ -77,12 +106,18 @@ impl AgentSession {
         stop: &Stop,
         mut notes: Vec<String>,
     ) -> Result<Self, GateError> {
-        let workspace = place(options, who, home)
-            .and_then(|dir| enter(dir.as_deref(), gate, who, home, &mut notes))
+        let workspace = workspace(options, gate, who, home, &mut notes)
             .inspect_err(|error| record_refused(gate, who, &error.to_string()))?;
         let files = workspace.as_ref().map(|it| it.files().map_err(not_visited)).transpose()?;
-        let executor = executor(gate, home, admitted, files, stop, &mut notes)?;
-        let door = Door::new(Arc::clone(&gate.monitor), Arc::clone(&gate.journal), executor);
+        let (questions, model) = (admitted.supplied.questions.clone(), admitted.model.clone());
+        let asker = Asker::of(questions, gate, home, model)?;
+        let extraction = Extraction::by_settings(home, asker.as_ref())?;
+        let mut executor = executor(gate, home, admitted, files, stop, &mut notes)?;
+        if let Some(asker) = asker {
+            executor = executor.with_asker(asker);
+        }
+        let door = Door::new(Arc::clone(&gate.monitor), Arc::clone(&gate.journal), executor)
+            .with_extraction(extraction);
         Ok(Self { who: who.clone(), door, workspace, notes })
     }
 
@@ -111,7 +146,7 @@ impl AgentSession {
         let Self { who, door, workspace, mut notes } = self;
         drop(door);
         let left = match &workspace {
-            Some(it) => it.leave(&gate.ground(), &who).map_err(not_visited),
+            Some(it) => leave(it, gate, &who),
             None => Ok(Vec::new()),
         };
         let ended = gate.monitor.end_session(&who).map_err(GateError::unable);
@@ -122,9 +157,15 @@ impl AgentSession {
 
 /// What a session may reach, by the files that admitted it.
 struct Admitted {
+    plugins: Offers,
     rules: Rules,
     scope: Scope,
     commands_reach_out: bool,
+    supplied: Supplied,
+    made_in: scheduler::MadeIn,
+    about: About,
+    /// The agent's own model, if its manifest names one.
+    model: Option<String>,
 }
 
 fn admit(
@@ -132,6 +173,7 @@ fn admit(
     home: &Path,
     who: &Caller,
     options: &SessionOptions,
+    supplied: Supplied,
     notes: &mut Vec<String>,
 ) -> Result<Admitted, GateError> {
     let refused = |why: &dyn std::fmt::Display| record_refused(gate, who, &why.to_string());
@@ -142,12 +184,22 @@ fn admit(
         refused(&error);
         if error.is_refusal() { GateError::refused(error) } else { GateError::usage(error) }
     })?;
+    let admission = admission.of_sub_agents(options.starter.sub_agents().to_vec());
+    let admission = admission.ok_or_else(|| {
+        let why = "the manifest does not name this sub-agent any more";
+        refused(&why);
+        GateError::refused(why)
+    })?;
     let rules = crate::reach(&admission).map_err(|error| {
         refused(&error);
         GateError::usage(error)
     })?;
     let scope = Scope::of(&admission);
     let commands_reach_out = admission.commands_reach_out();
+    let model = match &admission {
+        Admission::OnePerson => None,
+        Admission::Layered { manifest, .. } => manifest.model.clone(),
+    };
     // Where there is no manifest, none is silent about it.
     let has_manifest = crate::manifest_path(home, &who.agent).exists();
     if gate.keeper.is_some() && scope.is_legacy() && has_manifest {
@@ -156,21 +208,32 @@ fn admit(
             who.agent
         ));
     }
+    let plugins = plugin_tools::offers(gate, home, supplied.plugins, notes)?;
     let opening = Opening {
         who: who.clone(),
-        principal: Principal::User,
+        principal: options.starter.principal(),
         profile: options.profile,
-        parent: None,
+        parent: options.starter.parent().cloned(),
         admission,
         approver: options.approver,
-        tools: Vec::new(),
+        tools: plugins.definitions().cloned().collect(),
     };
     gate.monitor.open_session(opening).map_err(|error| {
         refused(&error);
         let another = matches!(error, OpenError::State(monitor::StateError::NotYours { .. }));
         if another { GateError::refused(error) } else { GateError::unable(error) }
     })?;
-    Ok(Admitted { rules, scope, commands_reach_out })
+    let made_in = scheduler::MadeIn {
+        remote: options.origin == Origin::Remote,
+        sub_agents: options.starter.sub_agents().to_vec(),
+        tokens: options.starter.tokens(),
+    };
+    let about = About {
+        home: home.to_owned(),
+        origin: options.origin,
+        sub_agents: made_in.sub_agents.clone(),
+    };
+    Ok(Admitted { plugins, rules, scope, commands_reach_out, supplied, made_in, about, model })
 }
 
 fn executor(
@@ -181,12 +244,14 @@ fn executor(
     stop: &Stop,
     notes: &mut Vec<String>,
 ) -> Result<HostExecutor, GateError> {
-    let Admitted { rules, scope, commands_reach_out } = admitted;
+    let Admitted { plugins, rules, scope, commands_reach_out, supplied, made_in, about, .. } =
+        admitted;
     let journal = || Arc::clone(&gate.journal);
     let mut executor =
-        HostExecutor::new(memory(gate, home)?, home.join("evidence"), Arc::new(SystemClock));
-    for it in plugins::check(home, &gate.journal).map_err(GateError::unable)?.refused {
-        notes.push(format!("the plugin {} is refused: {}", it.name, it.why));
+        HostExecutor::new(memory(gate, home)?, home.join("evidence"), Arc::new(SystemClock))
+            .with_about(about);
+    if !plugins.is_empty() {
+        executor = executor.with_plugins(plugin_tools::tools(gate, home, plugins, &rules, stop)?);
     }
     if let Some(models) = crate::models::Models::of(gate, home).map_err(GateError::usage)? {
         executor = executor.with_models(&models);
@@ -198,7 +263,7 @@ fn executor(
         executor = executor.with_skills(skills);
     }
     if let Some(scheduler) = scheduler::scheduler(home, journal()).map_err(GateError::usage)? {
-        executor = executor.with_scheduler(scheduler);
+        executor = executor.with_scheduler(scheduler.for_jobs_of(made_in));
     }
     if let Some(mut shell) = crate::shell(home, journal()).map_err(GateError::usage)? {
         if let Some(keeper) = gate.keeper.clone() {
@@ -222,6 +287,9 @@ fn executor(
     if let Some(files) = files {
         executor = executor.with_files(files);
     }
+    if let Some(delegates) = supplied.delegates {
+        executor = executor.with_delegates(delegates);
+    }
     let browsers = crate::browsers(home, Arc::clone(&gate.monitor), journal());
     if let Some(browsers) = browsers.map_err(GateError::usage)? {
         executor = executor.with_browsers(browsers);
@@ -230,7 +298,7 @@ fn executor(
 }
 
 /// The memory that the settings choose.
-fn memory(gate: &Gate, home: &Path) -> Result<Arc<dyn Memory>, GateError> {
+pub(crate) fn memory(gate: &Gate, home: &Path) -> Result<Arc<dyn Memory>, GateError> {
     let store = Arc::clone(&gate.store);
     let providers = crate::providers(home).map_err(GateError::usage)?;
     let in_a_file = Some(Provider::Memory(provider::Memory::File));
@@ -239,6 +307,32 @@ fn memory(gate: &Gate, home: &Path) -> Result<Arc<dyn Memory>, GateError> {
     }
     let memory = FileMemory::open(&home.join("memory"), store).map_err(GateError::unable)?;
     Ok(Arc::new(memory))
+}
+
+/// The workspace of an open session, entered. If this fails, it must not begin.
+fn workspace(
+    options: &SessionOptions,
+    gate: &Gate,
+    who: &Caller,
+    home: &Path,
+    notes: &mut Vec<String>,
+) -> Result<Option<Workspace>, GateError> {
+    if !options.ephemeral {
+        let dir = place(options, who, home)?;
+        return enter(dir.as_deref(), gate, who, home, notes);
+    }
+    let made = Workspace::ephemeral(home, who).map_err(not_visited)?;
+    notes.extend(made.enter(&gate.ground(), who).map_err(not_visited)?);
+    Ok(Some(made))
+}
+
+/// What a session leaves is marked, or removed with its workspace.
+fn leave(workspace: &Workspace, gate: &Gate, who: &Caller) -> Result<Vec<String>, GateError> {
+    match workspace.remove_ephemeral() {
+        Ok(true) => Ok(Vec::new()),
+        Ok(false) => workspace.leave(&gate.ground(), who).map_err(not_visited),
+        Err(error) => Err(GateError::unable(format!("the workspace of this session: {error}"))),
+    }
 }
 
 /// Where a session works: where it was told to, or in the agent's own workspace, if that is there or was

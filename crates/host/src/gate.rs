@@ -102,6 +102,10 @@ impl Gate {
         let monitor = Monitor::new(setup)
             .with_own_places(Arc::clone(&own) as Arc<dyn monitor::OwnPlaces>)
             .with_sanitizing(crate::plans(home).map_err(GateError::usage)?);
+        let monitor = match crate::guarded(home).map_err(GateError::usage)? {
+            Some(guarded) => monitor.with_guarded(guarded),
+            None => monitor,
+        };
         let monitor = Arc::new(match reader {
             Some(reader) => monitor.with_reader(reader),
             None => monitor,

@@ -7,8 +7,8 @@
 use std::collections::BTreeMap;
 
 use model::provider::{
-    Audit, Browser, Credentials, Database, Image, Llm, Memory, Provider, ProviderKind, Scanner,
-    Scheduler, Screener, Shell, Skills, Storage, Web,
+    Audit, Browser, Channel, Credentials, Database, Image, Llm, Memory, Provider, ProviderKind,
+    Scanner, Scheduler, Screener, Shell, Skills, Storage, Web,
 };
 use policy::access::Global;
 
@@ -82,6 +82,13 @@ const BESIDE: &[Provider] = &[
     Provider::Llm(Llm::Router),
     Provider::Llm(Llm::Mock),
     Provider::Memory(Memory::File),
+    Provider::Memory(Memory::Memu),
+    Provider::Channel(Channel::Cli),
+    Provider::Channel(Channel::Web),
+    Provider::Channel(Channel::Slack),
+    Provider::Channel(Channel::WhatsApp),
+    Provider::Channel(Channel::Telegram),
+    Provider::Channel(Channel::Discord),
     Provider::Web(Web::Fetch),
     Provider::Web(Web::Search),
     Provider::Browser(Browser::Container),
@@ -91,6 +98,7 @@ const BESIDE: &[Provider] = &[
     Provider::Skills(Skills::Git),
     Provider::Shell(Shell::Sandbox),
     Provider::Scheduler(Scheduler::Cron),
+    Provider::Scheduler(Scheduler::Full),
 ];
 
 fn instead(kind: ProviderKind) -> String {
@@ -107,6 +115,45 @@ mod tests {
         Providers::choose(Some(&Global::parse(text).unwrap()))
     }
 
+    /// What is there, in the order of the table.
+    const BUILT: &[&str] = &[
+        "llm anthropic",
+        "llm openai",
+        "llm local",
+        "llm multi",
+        "llm router",
+        "llm mock",
+        "image none",
+        "memory file",
+        "memory sqlite",
+        "memory memu",
+        "scanner patterns",
+        "screener none",
+        "channel cli",
+        "channel web",
+        "channel slack",
+        "channel whatsapp",
+        "channel telegram",
+        "channel discord",
+        "web none",
+        "web fetch",
+        "web search",
+        "browser none",
+        "browser container",
+        "credentials env",
+        "credentials age",
+        "skills readonly",
+        "skills git",
+        "audit journal",
+        "shell none",
+        "shell sandbox",
+        "scheduler none",
+        "scheduler cron",
+        "scheduler full",
+        "database sqlite",
+        "storage database",
+    ];
+
     #[test]
     fn every_row_of_the_table_is_there_or_refused_by_its_name() {
         let beside = [
@@ -122,10 +169,18 @@ mod tests {
             "age",
             "env",
             "file",
+            "memu",
+            "web",
             "readonly",
             "git",
             "sandbox",
             "cron",
+            "full",
+            "cli",
+            "slack",
+            "whatsapp",
+            "telegram",
+            "discord",
         ];
         let mut built = Vec::new();
         for kind in ProviderKind::ALL {
@@ -145,43 +200,13 @@ mod tests {
                 }
             }
         }
-        let expected = [
-            "llm anthropic",
-            "llm openai",
-            "llm local",
-            "llm multi",
-            "llm router",
-            "llm mock",
-            "image none",
-            "memory file",
-            "memory sqlite",
-            "scanner patterns",
-            "screener none",
-            "web none",
-            "web fetch",
-            "web search",
-            "browser none",
-            "browser container",
-            "credentials env",
-            "credentials age",
-            "skills readonly",
-            "skills git",
-            "audit journal",
-            "shell none",
-            "shell sandbox",
-            "scheduler none",
-            "scheduler cron",
-            "database sqlite",
-            "storage database",
-        ];
-        assert_eq!(built, expected);
+        assert_eq!(built, BUILT);
     }
 
     #[test]
     fn a_refusal_says_what_there_is() {
         let error = choose("providers:\n  memory: postgres\n").unwrap_err().to_string();
-        let words =
-            "the memory provider `postgres` is not in this version; there is `sqlite`, `file`";
+        let words = "the memory provider `postgres` is not in this version; there is `sqlite`, `file`, `memu`";
         assert_eq!(error, words);
         let error = choose("providers:\n  image: gemini\n").unwrap_err().to_string();
         assert!(error.ends_with("there is `none`"), "{error}");

@@ -9,6 +9,7 @@ use crate::schema::{Schema, SchemaError};
 use crate::shown;
 use serde_json::{Value, json};
 use std::collections::{HashMap, HashSet};
+use std::io;
 use std::sync::Arc;
 
 /// Tools of one server.
@@ -81,7 +82,7 @@ impl Catalogue {
         self.state == State::Complete
     }
 
-    /// Takes a page of definitions with the gate's word on them, and returns those that the client may see. `cursor`
+    /// Takes a page of definitions with the gate's word on them, and returns what the client may see of it. `cursor`
     /// is what was asked for, `next` what the server offers: only pages in a row make a complete list.
     pub(crate) fn take(
         &mut self,
@@ -89,7 +90,7 @@ impl Catalogue {
         cursor: Option<&str>,
         next: Option<&str>,
         listed: &Listed,
-    ) -> Vec<Value> {
+    ) -> Visible {
         self.changes += 1;
         if cursor.is_none() {
             self.tools.clear();
@@ -97,7 +98,7 @@ impl Catalogue {
         let is_in_row = cursor.is_none() || self.next.as_deref() == cursor;
         self.state = State::Incomplete;
         self.next = next.filter(|_| is_in_row).map(str::to_owned);
-        let mut visible = Vec::new();
+        let mut visible = Visible { is_whole: page.dropped.is_empty(), tools: Vec::new() };
         for definition in page.definitions {
             let Some(name) = definition.get("name").and_then(Value::as_str) else { continue };
             let has = |names: &[String]| names.iter().any(|it| it == name);
@@ -109,12 +110,15 @@ impl Catalogue {
                 Standing::Listed
             };
             if self.tools.len() >= TOOLS_MAX && !self.tools.contains_key(name) {
+                visible.is_whole = false;
                 break;
             }
             let schema = definition.get("inputSchema").cloned().unwrap_or_default();
             self.tools.insert(name.to_owned(), Tool { standing, schema, digest: None });
+            let cleaned = listed.cleaned.get(name);
+            visible.is_whole &= standing == Standing::Listed && cleaned.is_none();
             if standing == Standing::Listed {
-                visible.push(listed.cleaned.get(name).cloned().unwrap_or(definition));
+                visible.tools.push(cleaned.cloned().unwrap_or(definition));
             }
         }
         if is_in_row && next.is_none() {
@@ -155,13 +159,22 @@ impl Catalogue {
     }
 
     fn forget_unused_schemas(&mut self) {
-        if self.compiled.is_empty() {
+        if self.compiled.len() <= self.tools.len() {
             return;
         }
         let used: HashSet<String> =
             self.tools.values().map(|it| canonical::digest(&it.schema)).collect();
         self.compiled.retain(|digest, _| used.contains(digest));
     }
+}
+
+/// What the client may see of a page.
+#[derive(Debug, Default)]
+pub(crate) struct Visible {
+    /// The definitions, in their order.
+    pub(crate) tools: Vec<Value>,
+    /// Whether they are all that there were, as they came.
+    pub(crate) is_whole: bool,
 }
 
 /// A page of definitions whose form is right.
@@ -173,15 +186,15 @@ pub(crate) struct Page {
 
 impl Page {
     /// Reads definitions, and leaves out those that break the protocol's rules.
-    pub(crate) fn parse(tools: &[Value]) -> Self {
+    pub(crate) fn parse(tools: Vec<Value>) -> Self {
         let mut page = Self::default();
         let mut names = HashSet::new();
         for definition in tools {
             let name = definition.get("name").and_then(Value::as_str).unwrap_or_default();
-            match check(definition, name, &names, page.definitions.len()) {
+            match check(&definition, name, &names, page.definitions.len()) {
                 Ok(()) => {
                     names.insert(name.to_owned());
-                    page.definitions.push(definition.clone());
+                    page.definitions.push(definition);
                 }
                 Err(reason) => {
                     page.dropped
@@ -216,12 +229,33 @@ fn check(
     if names.contains(name) {
         return Err("its name stands twice in the list".to_owned());
     }
-    if definition.to_string().len() > DEFINITION_BYTES_MAX {
+    if length(definition) > DEFINITION_BYTES_MAX {
         return Err(format!("its definition has more than {DEFINITION_BYTES_MAX} bytes"));
     }
     let schema = definition.get("inputSchema").unwrap_or(&Value::Null);
     Schema::inspect(schema).map_err(|error| error.to_string())?;
     parameter_headers::check(schema)
+}
+
+/// The bytes of a value as it is written.
+fn length(value: &Value) -> usize {
+    let mut count = Count(0);
+    // Counting does not fail; if it did, the value would be too long.
+    serde_json::to_writer(&mut count, value).map_or(usize::MAX, |()| count.0)
+}
+
+/// Counts what is written to it.
+struct Count(usize);
+
+impl io::Write for Count {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 = self.0.saturating_add(bytes.len());
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 const DROPPED_SHOWN_MAX: usize = 20;

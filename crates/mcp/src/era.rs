@@ -34,9 +34,17 @@ pub const META_SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
 /// Tells the era that a request is written in.
 #[must_use]
 pub fn of_request(message: &Message) -> Era {
-    let meta = message.params().get("_meta");
-    let is_modern = meta.is_some_and(|it| it.get(META_VERSION).is_some());
-    if is_modern || message.method() == "server/discover" { Era::Modern } else { Era::Legacy }
+    if has_revision(message) || message.method() == "server/discover" {
+        Era::Modern
+    } else {
+        Era::Legacy
+    }
+}
+
+/// Tells whether a request names its revision, as those of the modern era do.
+#[must_use]
+pub fn has_revision(message: &Message) -> bool {
+    message.params().get("_meta").is_some_and(|it| it.get(META_VERSION).is_some())
 }
 
 /// Whether an error is one that only a modern server gives.

@@ -9,7 +9,7 @@
 use mcp::http::server::auth::{Authenticator, NewToken, Principal, TokenTable};
 use mcp::http::server::limits::CONNECTIONS_MAX;
 use mcp::http::server::{Backend, Endpoint, Origins, Parts, Started};
-use mcp::stdio::{Naming, Server};
+use mcp::stdio::{Naming, Pipe, Server};
 use mcp::{Answered, Begun, Call, Delivery, Gate, GateError, Listed, Ticket};
 use serde_json::{Value, json};
 use std::io::{Read as _, Write as _};
@@ -68,8 +68,8 @@ impl Backend for Python {
             child.wait().unwrap();
             running.fetch_sub(1, Ordering::SeqCst);
         };
-        let server =
-            Server { name: "notes".into(), input: Box::new(input), output: Box::new(output) };
+        let input = Box::new(Pipe::new(input));
+        let server = Server { name: "notes".into(), input, output: Box::new(output) };
         let naming = Naming::Plain;
         Ok(Started { gate: Arc::new(Open), servers: vec![server], naming, end: Box::new(end) })
     }

@@ -212,6 +212,27 @@ kinds! {
     AgentDelegate agent_delegate "let another agent do something":
         domain [A2a], groups [Sensitive Changing Outward], risk None, Acts, Call,
         budget Stops, record ToolCall, said ["task"];
+    AgentCollect agent_collect "take what a sub-agent came to":
+        domain [A2a], groups [Looking], risk None, Looks, Call,
+        budget Passes, record ToolCall, said [];
+    ModelQuery model_query "ask a language model one question, without tools":
+        domain [Models], groups [Outward], risk None, Looks, Call,
+        budget Passes, record ToolCall, said [];
+    TaskList task_list "look at things to do":
+        domain [Tasks], groups [Looking], risk None, Looks, Call,
+        budget Passes, record ToolCall, said [];
+    TaskWrite task_write "change the things to do":
+        domain [Tasks], groups [Changing], risk None, Acts, Call,
+        budget Passes, record MemoryChange, said [];
+    ScratchRead scratch_read "read notes of a session":
+        domain [Scratchpad], groups [Looking], risk None, Looks, Call,
+        budget Passes, record ToolCall, said [];
+    ScratchWrite scratch_write "write notes of a session":
+        domain [Scratchpad], groups [Changing], risk None, Acts, Call,
+        budget Passes, record MemoryChange, said [];
+    Introspect introspect "look at what the agent is":
+        domain [Introspection], groups [Looking], risk None, Looks, Call,
+        budget Passes, record ToolCall, said [];
     MessageIn message_in "take in a message for the agent":
         domain [], groups [Incoming], risk None, Looks, NoCall,
         budget Passes, record Message, said [];

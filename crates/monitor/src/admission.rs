@@ -20,10 +20,43 @@ pub enum Admission {
         user: Arc<User>,
         /// Where the session comes from.
         origin: Origin,
+        /// The sub-agents whose session it is, from that of the agent itself downwards; none if it is the agent's own. It
+        /// has at most what each of them has.
+        sub_agents: Vec<String>,
     },
 }
 
 impl Admission {
+    /// The same for the session of sub-agents; none if the manifest does not name one of them.
+    #[must_use]
+    pub fn of_sub_agents(self, names: Vec<String>) -> Option<Self> {
+        match self {
+            Self::OnePerson => names.is_empty().then_some(Self::OnePerson),
+            Self::Layered { global, manifest, user, origin, .. } => {
+                let are_there = names.iter().all(|it| manifest.agents.contains_key(it));
+                let layered = Self::Layered { global, manifest, user, origin, sub_agents: names };
+                are_there.then_some(layered)
+            }
+        }
+    }
+
+    /// The sub-agents whose session it is.
+    #[must_use]
+    pub fn sub_agents(&self) -> &[String] {
+        match self {
+            Self::OnePerson => &[],
+            Self::Layered { sub_agents, .. } => sub_agents,
+        }
+    }
+
+    /// As whom its calls are judged: as each of its sub-agents, or as the agent itself.
+    pub(crate) fn callers(&self) -> Vec<Option<&str>> {
+        match self.sub_agents() {
+            [] => vec![None],
+            names => names.iter().map(|it| Some(it.as_str())).collect(),
+        }
+    }
+
     /// Do commands of the agent have a way to the network, which is our proxy? Only where the settings name the agent
     /// and its manifest does not close it.
     #[must_use]

@@ -75,7 +75,7 @@ fn machine(text: &str) -> NamedHost {
 /// whose commands `reach_out`.
 pub(crate) fn of_action(action: &Action, call: &ToolCall, reach_out: bool) -> Vec<Command> {
     // A model is told of commands: of those that it called itself, and of those that were refused. Nobody runs them.
-    if action.name().kind() == EffectKind::LlmCall {
+    if matches!(action.name().kind(), EffectKind::LlmCall | EffectKind::ModelQuery) {
         return Vec::new();
     }
     let in_a_cage = action.name().kind() == EffectKind::ShellExec && reach_out;

@@ -1,7 +1,7 @@
 //! Sessions that other sessions start: a child begins as tainted and as risky as its parent, and what
 //! it takes in reaches the parent before the child sees it.
 
-use model::{SessionId, UserId};
+use model::{Profile, SessionId, UserId};
 
 use crate::change::Change;
 use crate::monitor::Monitor;
@@ -9,6 +9,11 @@ use crate::refusal::Refusal;
 use crate::session::Session;
 
 impl Monitor {
+    /// How careful a session is.
+    pub(crate) fn profile_of(&self, id: &SessionId, user: &UserId) -> Result<Profile, Refusal> {
+        Ok(self.sessions().of_user(id, user)?.lock()?.profile())
+    }
+
     /// What `child` begins with as a child of `parent`. Nobody is its own ancestor: telling the parents
     /// would never end.
     pub(crate) fn inheritance(

@@ -167,6 +167,9 @@ impl Monitor {
             session.be_served_by(approver);
             return Ok(());
         }
+        // A child is as careful as its parent, whoever starts it.
+        let of_parent = parent.as_ref().and_then(|it| self.profile_of(it, &who.user).ok());
+        let profile = of_parent.unwrap_or(profile);
         let opened = match self.setup.state.open(&who, profile) {
             Ok(opened) => opened,
             Err(StateError::NotYours { .. }) => return Err(self.not_yours(&who)?),

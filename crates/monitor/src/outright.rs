@@ -43,14 +43,16 @@ impl Monitor {
 
     fn denies(&self, session: &Session, tool: &str, effect: EffectKind) -> Option<String> {
         let who = session.who();
-        if let Admission::Layered { global, manifest, user, origin } = session.admission() {
+        if let Admission::Layered { global, manifest, user, origin, .. } = session.admission() {
             let (args, named) = (Map::new(), Named::new(who.agent.as_str(), tool, effect));
-            let request = Request { tool: &named, args: &args, origin: *origin, sub_agent: None };
             let layers = Layers { global, manifest, user };
             // The last layer looks at what is to be done with a tool, which is in its arguments.
             let fixed = [Layer::Global, Layer::Agent, Layer::Sandbox, Layer::User];
-            if let Some(layer) = fixed.iter().find(|it| it.check(&layers, &request).is_err()) {
-                return Some(layer.rule().to_owned());
+            for sub_agent in session.admission().callers() {
+                let request = Request { tool: &named, args: &args, origin: *origin, sub_agent };
+                if let Some(layer) = fixed.iter().find(|it| it.check(&layers, &request).is_err()) {
+                    return Some(layer.rule().to_owned());
+                }
             }
         }
         let named = policy::Named::default();

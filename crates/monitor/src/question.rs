@@ -36,6 +36,9 @@ const VALUES_MAX: usize = 50;
 pub struct Shown {
     /// The tool, or the action of the host.
     pub tool: String,
+    /// The sub-agent that wants it, if one does: its name, below those of the sub-agents that handed it its task.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub sub_agent: String,
     /// All its arguments, in order of their names.
     pub args: Vec<ShownArg>,
     /// Who or what would get something: all of them, the most suspicious first.
@@ -196,6 +199,7 @@ fn shown(proposed: &Proposed, objections: &[Objection]) -> Result<Shown, String>
     }
     Ok(Shown {
         tool: proposed.understood().tool().to_owned(),
+        sub_agent: proposed.admission().sub_agents().join("/"),
         args,
         destinations,
         reasons: reasons(objections)?,

@@ -145,6 +145,7 @@ pub(crate) fn decision(proposed: &Proposed, ruling: &Ruling) -> Result<NewRecord
         sinks: sinks
             .map(|it| TracedSink { atom: &it.atom, label: it.label.word(), param: &it.param })
             .collect(),
+        sub_agents: proposed.admission().sub_agents(),
         surface: spoken.map(|_| CONVERSATION),
         tool: proposed.understood().tool(),
     })?;

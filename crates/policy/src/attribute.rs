@@ -3,8 +3,7 @@
 //! Facts that no rule asks for cannot change a decision: they are left out of requests, and two
 //! calls that differ only in them get one verdict.
 
-use cedar_policy::Policy as CedarPolicy;
-use serde_json::Value;
+use cedar_policy::{Policy as CedarPolicy, PrincipalConstraint, ResourceConstraint};
 
 use crate::facts::Apart;
 
@@ -118,22 +117,34 @@ impl Uses {
         Self { attributes: Attribute::ALL.to_vec(), user: true, tool: true }
     }
 
-    /// What these rules ask for. Whatever is not plainly understood counts as everything.
-    pub(crate) fn of(policies: &[CedarPolicy]) -> Self {
-        let mut seen = Seen::default();
-        for policy in policies {
-            match policy.to_json() {
-                Ok(json) => seen.policy(&json),
-                Err(_) => seen.whole = true,
-            }
+    /// What a rule asks for, by the words of its text. Whatever is not plainly understood counts as everything.
+    pub(crate) fn of(policy: &CedarPolicy) -> Self {
+        let text = policy.to_string();
+        let words = words(&text);
+        let asked: Option<Vec<&str>> = (0..words.len())
+            .filter(|at| words.get(*at) == Some(&"context"))
+            .map(|at| named(&words, at))
+            .collect();
+        let Some(asked) = asked else { return Self::everything() };
+        let is_asked = |it: &Attribute| asked.contains(&it.as_str());
+        let attributes = Attribute::ALL.iter().copied().filter(is_asked).collect::<Vec<_>>();
+        // Each stands once in the scope of every rule.
+        let again = |name: &str| words.iter().filter(|it| **it == name).count() > 1;
+        let user = again("principal") || policy.principal_constraint() != PrincipalConstraint::Any;
+        let tool = again("resource")
+            || policy.resource_constraint() != ResourceConstraint::Any
+            || attributes.contains(&Attribute::Tool);
+        Self { attributes, user, tool }
+    }
+
+    /// What any of several rules asks for.
+    pub(crate) fn of_any<'a>(rules: impl Iterator<Item = &'a Self> + Clone) -> Self {
+        let asked = |it: &Attribute| rules.clone().any(|rule| rule.has(*it));
+        Self {
+            attributes: Attribute::ALL.iter().copied().filter(asked).collect(),
+            user: rules.clone().any(|it| it.user),
+            tool: rules.clone().any(|it| it.tool),
         }
-        if seen.whole {
-            return Self::everything();
-        }
-        let asked = |it: &Attribute| seen.attributes.iter().any(|name| name == it.as_str());
-        let attributes = Attribute::ALL.iter().copied().filter(asked).collect::<Vec<_>>();
-        let tool = seen.resource || attributes.contains(&Attribute::Tool);
-        Self { attributes, user: seen.principal, tool }
     }
 
     pub(crate) fn attributes(&self) -> &[Attribute] {
@@ -166,54 +177,47 @@ impl Uses {
     }
 }
 
-#[derive(Default)]
-struct Seen {
-    attributes: Vec<String>,
-    principal: bool,
-    resource: bool,
-    /// `context` was used otherwise than by naming an attribute of it.
-    whole: bool,
+/// The words and signs of a rule, one by one, without its texts and remarks. A text is a word of its own: `"`.
+fn words(rule: &str) -> Vec<&str> {
+    let mut words = Vec::new();
+    let mut rest = rule;
+    while let Some(first) = rest.chars().next() {
+        let is_word = |it: char| it.is_alphanumeric() || it == '_';
+        let (length, is_kept) = match first {
+            '"' => (after_text(rest), true),
+            '/' if rest.starts_with("//") => (rest.find('\n').unwrap_or(rest.len()), false),
+            _ if is_word(first) => (rest.find(|it| !is_word(it)).unwrap_or(rest.len()), true),
+            _ => (first.len_utf8(), !first.is_whitespace()),
+        };
+        let (word, after) = rest.split_at(length);
+        if is_kept {
+            words.push(if first == '"' { "\"" } else { word });
+        }
+        rest = after;
+    }
+    words
 }
 
-impl Seen {
-    fn policy(&mut self, json: &Value) {
-        let any = |part: &str| json.pointer(part).and_then(Value::as_str) == Some("All");
-        self.principal |= !any("/principal/op");
-        self.resource |= !any("/resource/op");
-        // Annotations are texts, not expressions.
-        self.expression(json.get("conditions").unwrap_or(&Value::Null));
-    }
-
-    fn expression(&mut self, value: &Value) {
-        match value {
-            Value::Object(map) => {
-                for (key, inner) in map {
-                    match (key.as_str(), inner.as_str()) {
-                        ("Var", Some("context")) => self.whole = true,
-                        ("Var", Some("principal")) => self.principal = true,
-                        ("Var", Some("resource")) => self.resource = true,
-                        ("." | "has", _) if self.names_attribute(inner) => {}
-                        _ => self.expression(inner),
-                    }
-                }
-            }
-            Value::Array(items) => items.iter().for_each(|it| self.expression(it)),
-            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+/// Where the text ends that `rest` begins with.
+fn after_text(rest: &str) -> usize {
+    let mut escaped = false;
+    for (at, byte) in rest.bytes().enumerate().skip(1) {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' => escaped = true,
+            b'"' => return at + 1,
+            _ => {}
         }
     }
+    rest.len()
+}
 
-    /// Is it `context.name`? Then the name is noted.
-    fn names_attribute(&mut self, access: &Value) -> bool {
-        let var = access.pointer("/left/Var").and_then(Value::as_str);
-        let name = access.get("attr").and_then(Value::as_str);
-        match (var, name) {
-            (Some("context"), Some(name)) => {
-                self.attributes.push(name.to_owned());
-                true
-            }
-            _ => false,
-        }
-    }
+/// The attribute that is asked for where `context` stands at `at`: `context.name` or `context has name`.
+fn named<'a>(words: &[&'a str], at: usize) -> Option<&'a str> {
+    let word = |at: usize| words.get(at).copied();
+    let is_variable = at.checked_sub(1).and_then(word) != Some(".");
+    let is_asked = matches!(word(at + 1), Some("." | "has"));
+    word(at + 2).filter(|it| is_variable && is_asked && *it != "\"")
 }
 
 #[cfg(test)]
@@ -223,7 +227,7 @@ mod tests {
     use super::*;
 
     fn uses(text: &str) -> Uses {
-        Uses::of(&[CedarPolicy::from_str(text).unwrap()])
+        Uses::of(&CedarPolicy::from_str(text).unwrap())
     }
 
     #[test]
@@ -248,10 +252,24 @@ mod tests {
     }
 
     #[test]
+    fn texts_and_remarks_ask_for_nothing() {
+        let found = uses(
+            r#"@reason("of context == { \" and principal")
+               permit (principal, action, resource) // context == {} principal
+               when { context.tool == "\" context \\" && context has risk && context.risk == 1 };"#,
+        );
+        assert_eq!(found.attributes(), [Attribute::Tool, Attribute::Risk]);
+        assert!(!found.user);
+    }
+
+    #[test]
     fn what_is_not_understood_is_everything() {
         for text in [
             "permit (principal, action, resource) when { context == {} };",
             "permit (principal, action, resource) when { [context].contains(context) };",
+            r#"permit (principal, action, resource) when { context["risk"] == 1 };"#,
+            r#"permit (principal, action, resource) when { context has "risk" };"#,
+            "permit (principal, action, resource) when { {context: 1}.context == 1 };",
             "permit (principal, action, resource) when { (if true then context else context).risk == 1 };",
         ] {
             assert_eq!(uses(text), Uses::everything(), "{text}");

@@ -1,5 +1,6 @@
 //! From texts to a policy: parse, read annotations, validate against the schema, check, slice.
 
+use std::cell::LazyCell;
 use std::collections::HashMap;
 use std::str::FromStr as _;
 use std::sync::Arc;
@@ -14,21 +15,34 @@ use crate::error::{LoadError, LoadErrors};
 use crate::lines::{self, Outline};
 use crate::pack::{PACK_BYTES_MAX, PackText, RULES_MAX};
 use crate::policy::{Policy, Slice};
-use crate::request::Requests;
+use crate::request::{Broken, Requests};
 use crate::rule::Rule;
+use crate::schema::schema;
 
 /// A rule and what Cedar made of it.
 pub(crate) struct Parsed {
     pub(crate) rule: Rule,
     pub(crate) policy: CedarPolicy,
+    /// It need not be checked.
+    proven: bool,
 }
 
-pub(crate) fn build(packs: &[PackText]) -> Result<Policy, LoadErrors> {
+/// Cedar's validator with our schema, made when it is first needed.
+type SchemaValidator = LazyCell<Result<Validator, Broken>>;
+
+/// Makes a policy of `packs`. Those that are proven are not checked: the ones that the program brings along are constants,
+/// which a test has checked, so that it need not at every start.
+pub(crate) fn build(
+    packs: &[PackText],
+    is_proven: impl Fn(&PackText) -> bool,
+) -> Result<Policy, LoadErrors> {
     let requests = Requests::new().map_err(|why| LoadErrors(vec![whole(why.to_string())]))?;
     let mut errors = Vec::new();
     let mut parsed = Vec::new();
+    // Only packs that are checked need the schema.
+    let validator: SchemaValidator = LazyCell::new(|| schema().map(Validator::new));
     for pack in packs {
-        match read(pack, &requests) {
+        match read(pack, (!is_proven(pack)).then_some(&validator)) {
             Ok(rules) => parsed.extend(rules),
             Err(flaws) => errors.extend(flaws),
         }
@@ -45,8 +59,8 @@ pub(crate) fn build(packs: &[PackText]) -> Result<Policy, LoadErrors> {
     }
     let slices = slices(&parsed).map_err(|why| LoadErrors(vec![whole(why)]))?;
     let (rules, policies): (Vec<_>, Vec<_>) =
-        parsed.into_iter().map(|it| (it.rule, it.policy)).unzip();
-    let uses = Uses::of(&policies);
+        parsed.into_iter().map(|it| (it.rule, (!it.proven).then_some(it.policy))).unzip();
+    let uses = Uses::of_any(rules.iter().map(|it| &it.uses));
     let policy = Policy::assemble(requests, rules, slices, uses);
     let flaws = check::run(&policy, &policies);
     if flaws.is_empty() { Ok(policy) } else { Err(LoadErrors(flaws)) }
@@ -57,7 +71,10 @@ fn whole(what: String) -> LoadError {
 }
 
 /// The rules of one pack.
-fn read(pack: &PackText, requests: &Requests) -> Result<Vec<Parsed>, Vec<LoadError>> {
+fn read(
+    pack: &PackText,
+    validator: Option<&SchemaValidator>,
+) -> Result<Vec<Parsed>, Vec<LoadError>> {
     let error = |line, rule, what| LoadError { pack: pack.name.clone(), line, rule, what };
     if pack.text.len() > PACK_BYTES_MAX {
         let bytes = pack.text.len();
@@ -94,7 +111,7 @@ fn read(pack: &PackText, requests: &Requests) -> Result<Vec<Parsed>, Vec<LoadErr
         match Rule::read(&name, outline.line, policy) {
             Ok(rule) => {
                 let policy = policy.new_id(PolicyId::new(&*rule.id));
-                found.push(Parsed { rule, policy });
+                found.push(Parsed { rule, policy, proven: validator.is_none() });
             }
             Err(flawed) => flaws.extend(flawed.flaws.into_iter().map(|what| {
                 let id = Some(flawed.id.clone()).filter(|it| !it.is_empty());
@@ -102,7 +119,9 @@ fn read(pack: &PackText, requests: &Requests) -> Result<Vec<Parsed>, Vec<LoadErr
             })),
         }
     }
-    flaws.extend(validate(pack, &found, requests));
+    if let Some(validator) = validator {
+        flaws.extend(validate(pack, &found, validator));
+    }
     if flaws.is_empty() { Ok(found) } else { Err(flaws) }
 }
 
@@ -118,10 +137,13 @@ fn in_order(set: &PolicySet) -> Vec<&CedarPolicy> {
 }
 
 /// Cedar's strict validator; its warnings (impossible rules, confusable letters) are errors here.
-fn validate(pack: &PackText, found: &[Parsed], requests: &Requests) -> Vec<LoadError> {
+fn validate(pack: &PackText, found: &[Parsed], validator: &SchemaValidator) -> Vec<LoadError> {
     let mut flaws = Vec::new();
-    let validator = Validator::new(requests.schema().clone());
-    for Parsed { rule, policy } in found {
+    let validator = match &**validator {
+        Ok(validator) => validator,
+        Err(why) => return vec![whole(why.to_string())],
+    };
+    for Parsed { rule, policy, .. } in found {
         let mut flaw = |it: &dyn Diagnostic| {
             let line = label_line(&pack.text, it).unwrap_or(rule.line);
             let (pack, rule) = (pack.name.clone(), Some(rule.id.to_string()));
@@ -155,7 +177,7 @@ fn doubles(parsed: &[Parsed]) -> Vec<LoadError> {
 /// Cuts the rules by effect: a decision looks only at those that can match.
 fn slices(parsed: &[Parsed]) -> Result<Vec<Slice>, String> {
     let mut slices: Vec<Slice> = EffectKind::ALL.iter().map(|_| Slice::default()).collect();
-    for Parsed { rule, policy } in parsed {
+    for Parsed { rule, policy, .. } in parsed {
         for kind in &rule.kinds {
             if let Some(slice) = slices.get_mut(*kind as usize) {
                 let set = match policy.effect() {
@@ -184,5 +206,27 @@ fn words(error: &dyn Diagnostic) -> String {
     match error.help() {
         Some(help) => format!("{error} ({help})"),
         None => error.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What `Policy::build` leaves out for them.
+    #[test]
+    fn the_packs_of_the_program_pass_every_check() {
+        if let Err(flaws) = build(&PackText::embedded(), |_| false) {
+            panic!("{flaws}");
+        }
+    }
+
+    #[test]
+    fn a_pack_of_the_program_that_was_changed_is_checked() {
+        let mut packs = PackText::embedded();
+        let last = packs.last_mut().unwrap();
+        last.text = last.text.replacen("@match(\"", "@match(\"mem_read\\n", 1);
+        assert_ne!(last.text, PackText::embedded().last().unwrap().text);
+        assert!(build(&packs, PackText::is_embedded).is_err());
     }
 }

@@ -15,13 +15,14 @@ impl Policy {
         let rules = self.explain(facts).rules;
         let holds = |matched: &Matched| matches!(matched, Matched::Yes | Matched::Failed(_));
         let denies = rules.iter().find(|(rule, matched)| {
-            rule.decision() == Decision::Deny && rule.by_tool_alone && holds(matched)
+            rule.decision() == Decision::Deny && rule.uses.tool_alone() && holds(matched)
         });
         if let Some((rule, _)) = denies {
             return Some(rule.id());
         }
         let may_permit = |(rule, matched): &(&crate::rule::Rule, Matched)| {
-            rule.decision() == Decision::Allow && (!rule.by_tool_alone || *matched == Matched::Yes)
+            rule.decision() == Decision::Allow
+                && (!rule.uses.tool_alone() || *matched == Matched::Yes)
         };
         (!rules.iter().any(may_permit)).then_some(DEFAULT_DENY)
     }

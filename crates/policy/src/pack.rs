@@ -39,4 +39,9 @@ impl PackText {
         let own = |(name, text): &(&str, &str)| Self { name: (*name).into(), text: (*text).into() };
         EMBEDDED.iter().map(own).collect()
     }
+
+    /// Is it one of those, to the letter?
+    pub(crate) fn is_embedded(&self) -> bool {
+        EMBEDDED.contains(&(self.name.as_str(), self.text.as_str()))
+    }
 }

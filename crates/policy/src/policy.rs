@@ -60,12 +60,13 @@ impl Hits {
 }
 
 impl Policy {
-    /// Parses and checks `packs`. Give the embedded ones first; see [`PackText::embedded`].
+    /// Parses and checks `packs`. Give the embedded ones first; see [`PackText::embedded`]. Those were checked when the
+    /// program was tested and are not checked again, unless they were changed.
     ///
     /// # Errors
     /// If anything is wrong with any of them; then all that is wrong is told.
     pub fn build(packs: &[PackText]) -> Result<Self, LoadErrors> {
-        load::build(packs)
+        load::build(packs, PackText::is_embedded)
     }
 
     /// The default packs alone.

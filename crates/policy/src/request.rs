@@ -1,33 +1,31 @@
 //! Facts become a Cedar request. What does not depend on the call is made once.
 
 use std::str::FromStr as _;
+use std::sync::OnceLock;
 
 use aegx::Principal;
 use cedar_policy::{
-    Context, Entities, EntityId, EntityTypeName, EntityUid, Request, RestrictedExpression, Schema,
+    Context, Entities, Entity, EntityId, EntityTypeName, EntityUid, Request, RestrictedExpression,
+    Schema,
 };
-use model::{EffectKind, Profile, Taint};
+use model::{EffectKind, Group, Profile, Taint};
 
 use crate::attribute::{Attribute, Uses};
-use crate::facts::{Confirmed, Facts, Op, RISK_MAX, Sinks, Target, Targets, View};
-use crate::schema::{lower, schema_text};
-
-/// The number of different sets of taint flags.
-const TAINT_SETS: u32 = 1 << 8;
+use crate::facts::{Confirmed, Facts, Op, RISK_MAX, Sinks, Target, View};
+use crate::schema::lower;
 
 /// Everything about requests that does not depend on the call.
 #[derive(Debug)]
 pub(crate) struct Requests {
-    schema: Schema,
     entities: Entities,
     user: EntityTypeName,
     tool: EntityTypeName,
     actions: Vec<EntityUid>,
     causes: Vec<RestrictedExpression>,
     profiles: Vec<RestrictedExpression>,
-    taints: Vec<RestrictedExpression>,
-    sinks: Vec<RestrictedExpression>,
-    targets: Vec<RestrictedExpression>,
+    taints: Records,
+    sinks: Records,
+    targets: Records,
 }
 
 /// Why no request could be made. Neither can happen with the schema of this crate; if one does,
@@ -38,8 +36,6 @@ pub(crate) struct Broken(pub(crate) String);
 
 impl Requests {
     pub(crate) fn new() -> Result<Self, Broken> {
-        let (schema, _) = Schema::from_cedarschema_str(&schema_text()).map_err(broken)?;
-        let entities = schema.action_entities().map_err(broken)?;
         let action = type_name("Action")?;
         let actions =
             EffectKind::ALL.iter().map(|it| uid(&action, it.as_str())).collect::<Vec<_>>();
@@ -47,33 +43,14 @@ impl Requests {
         let causes = Principal::ALL.iter().map(|it| expression(&cause, it.as_str())).collect();
         let profile = type_name("Profile")?;
         let profiles = Profile::ALL.iter().map(|it| expression(&profile, it.as_str())).collect();
-        let sinks = (0..1 << Sinks::NAMES.len())
-            .map(|bits: usize| {
-                record(
-                    Sinks::NAMES
-                        .iter()
-                        .enumerate()
-                        .map(|(at, it)| (lower(it), bits >> at & 1 != 0)),
-                )
-            })
-            .collect::<Result<_, _>>()?;
-        let targets = (0..Targets::SETS)
-            .map(|bits| {
-                record(
-                    Target::ALL
-                        .iter()
-                        .enumerate()
-                        .map(|(at, it)| (lower(it.as_str()), bits >> at & 1 != 0)),
-                )
-            })
-            .collect::<Result<_, _>>()?;
-        let taints = (0..TAINT_SETS).map(taint_record).collect::<Result<_, _>>()?;
         let (user, tool) = (type_name("User")?, type_name("Tool")?);
-        Ok(Self { schema, entities, user, tool, actions, causes, profiles, taints, sinks, targets })
-    }
-
-    pub(crate) fn schema(&self) -> &Schema {
-        &self.schema
+        let entities = action_entities(&action)?;
+        let taint =
+            |it: &str| Some((lower(it), usize::try_from(Taint::parse(it).ok()?.bits()).ok()?));
+        let taints = Records::new(Taint::names().into_iter().filter_map(taint));
+        let sinks = Records::numbered(Sinks::NAMES.into_iter());
+        let targets = Records::numbered(Target::ALL.iter().map(|it| it.as_str()));
+        Ok(Self { entities, user, tool, actions, causes, profiles, taints, sinks, targets })
     }
 
     pub(crate) fn entities(&self) -> &Entities {
@@ -131,15 +108,15 @@ impl Requests {
             Attribute::Door => text(facts.door),
             Attribute::Profile => at(&self.profiles, facts.profile as usize),
             Attribute::Taint => {
-                at(&self.taints, usize::try_from(facts.taint.bits()).map_err(broken)?)
+                self.taints.of(usize::try_from(facts.taint.bits()).map_err(broken)?)
             }
             Attribute::TaintPermille => long(facts.taint_permille),
             Attribute::TaintPermilleMax => long(facts.taint_permille_max),
             Attribute::OverBudget => bool(facts.over_budget),
             Attribute::AskedFor => bool(facts.asked_for),
             Attribute::Risk => long(u16::from(facts.risk.min(RISK_MAX))),
-            Attribute::Sink => at(&self.sinks, facts.sinks.bits()),
-            Attribute::Target => at(&self.targets, facts.targets.bits()),
+            Attribute::Sink => self.sinks.of(facts.sinks.bits()),
+            Attribute::Target => self.targets.of(facts.targets.bits()),
             Attribute::Programs => Ok(set(named.programs.iter().map(String::as_str))),
             Attribute::Commands => Ok(set(named.commands.iter().map(String::as_str))),
             Attribute::Classes => Ok(set(named.classes.iter().map(String::as_str))),
@@ -164,16 +141,49 @@ fn at<T: Clone>(list: &[T], index: usize) -> Result<T, Broken> {
     list.get(index).cloned().ok_or_else(|| Broken(format!("no value {index}")))
 }
 
-fn taint_record(bits: u32) -> Result<RestrictedExpression, Broken> {
-    let has = |name: &str| Taint::parse(name).is_ok_and(|it| it.bits() & bits != 0);
-    record(Taint::names().into_iter().map(|it| (lower(it), has(it))))
+/// The actions and the groups that they are in, as the schema has them.
+fn action_entities(action: &EntityTypeName) -> Result<Entities, Broken> {
+    let group = |it: Group| uid(action, it.as_str());
+    let groups = Group::ALL.iter().map(|it| Entity::with_uid(group(*it)));
+    let actions = EffectKind::ALL.iter().map(|it| {
+        let groups = Group::of(*it).map(group).collect();
+        Entity::new_no_attrs(uid(action, it.as_str()), groups)
+    });
+    Entities::from_entities(groups.chain(actions), None).map_err(broken)
 }
 
-fn record(flags: impl Iterator<Item = (String, bool)>) -> Result<RestrictedExpression, Broken> {
-    RestrictedExpression::new_record(
-        flags.map(|(name, it)| (name, RestrictedExpression::new_bool(it))),
-    )
-    .map_err(broken)
+/// Records of flags, one for each set of them, made when they are first asked for.
+#[derive(Debug)]
+struct Records {
+    /// Each with its bit.
+    flags: Vec<(String, usize)>,
+    made: Vec<OnceLock<RestrictedExpression>>,
+}
+
+impl Records {
+    fn new(flags: impl Iterator<Item = (String, usize)>) -> Self {
+        let flags: Vec<_> = flags.collect();
+        let sets = 1 + flags.iter().fold(0, |all, (_, bit)| all | bit);
+        Self { flags, made: (0..sets).map(|_| OnceLock::new()).collect() }
+    }
+
+    /// With the first flag as the lowest bit.
+    fn numbered<'a>(names: impl Iterator<Item = &'a str>) -> Self {
+        Self::new(names.enumerate().map(|(at, name)| (lower(name), 1 << at)))
+    }
+
+    fn of(&self, bits: usize) -> Result<RestrictedExpression, Broken> {
+        let place = self.made.get(bits).ok_or_else(|| Broken(format!("no set {bits}")))?;
+        if let Some(made) = place.get() {
+            return Ok(made.clone());
+        }
+        let flags = self
+            .flags
+            .iter()
+            .map(|(name, bit)| (name.clone(), RestrictedExpression::new_bool(bits & bit != 0)));
+        let made = RestrictedExpression::new_record(flags).map_err(broken)?;
+        Ok(place.get_or_init(|| made).clone())
+    }
 }
 
 fn set<'a>(texts: impl Iterator<Item = &'a str>) -> RestrictedExpression {
@@ -200,10 +210,17 @@ fn broken(why: impl std::fmt::Display) -> Broken {
 mod tests {
     use super::*;
     use crate::FactSheet;
+    use crate::schema::schema;
+
+    #[test]
+    fn actions_are_in_their_groups_as_the_schema_says() {
+        let requests = Requests::new().unwrap();
+        assert_eq!(*requests.entities(), schema().unwrap().action_entities().unwrap());
+    }
 
     #[test]
     fn every_request_is_of_the_schema() {
-        let requests = Requests::new().unwrap();
+        let (requests, schema) = (Requests::new().unwrap(), schema().unwrap());
         for kind in EffectKind::ALL {
             let mut sheet = FactSheet::from_words(&format!(
                 "{} programs=git commands=git+push classes=network paths=read:a,write:b \
@@ -215,7 +232,7 @@ mod tests {
                 (sheet.principal, sheet.profile) = (*principal, *profile);
                 let (facts, uses) = (sheet.facts(), Uses::everything());
                 for view in View::all(facts.named, uses.apart()).unwrap() {
-                    requests.build(&facts, view, &uses, Some(requests.schema())).unwrap();
+                    requests.build(&facts, view, &uses, Some(&schema)).unwrap();
                 }
             }
         }
@@ -226,7 +243,9 @@ mod tests {
         assert!(EffectKind::ALL.iter().enumerate().all(|(at, it)| *it as usize == at));
         assert!(Principal::ALL.iter().enumerate().all(|(at, it)| *it as usize == at));
         assert!(Profile::ALL.iter().enumerate().all(|(at, it)| *it as usize == at));
-        let all = Taint::names().iter().fold(0, |sum, it| sum | Taint::parse(it).unwrap().bits());
-        assert_eq!(all + 1, TAINT_SETS);
+        let requests = Requests::new().unwrap();
+        assert_eq!(requests.taints.flags.len(), Taint::names().len());
+        assert_eq!(requests.taints.made.len(), 1 << Taint::names().len());
+        assert_eq!(requests.targets.made.len(), 1 << Target::ALL.len());
     }
 }

@@ -1,5 +1,6 @@
 //! A rule: a Cedar policy whose annotations say what it is for.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use cedar_policy::{ActionConstraint, Effect, Policy as CedarPolicy};
@@ -21,8 +22,8 @@ pub struct Rule {
     pub(crate) outcome: Outcome,
     pub(crate) kinds: Vec<EffectKind>,
     pub(crate) all_kinds: bool,
-    /// It asks for who calls which tool, and for nothing that a call brings along.
-    pub(crate) by_tool_alone: bool,
+    /// What it asks for: nothing else can matter to it.
+    pub(crate) uses: Uses,
     pub(crate) matches: Vec<FactSheet>,
     pub(crate) skips: Vec<FactSheet>,
 }
@@ -94,7 +95,9 @@ impl Rule {
 
     /// Reads the annotations and the scope; gathers what is wrong.
     pub(crate) fn read(pack: &Arc<str>, line: usize, policy: &CedarPolicy) -> Result<Self, Flawed> {
-        let id = policy.annotation("id").unwrap_or_default();
+        // Cedar parses the name of an annotation each time that one is asked for by name.
+        let annotations = &Annotations(policy.annotations().collect());
+        let id = annotations.get("id").unwrap_or_default();
         let mut flaws = Vec::new();
         if !is_id(id) {
             flaws.push(format!(
@@ -105,17 +108,17 @@ impl Rule {
             Effect::Permit => PERMIT_KEYS,
             Effect::Forbid => FORBID_KEYS,
         };
-        for (key, _) in policy.annotations().filter(|(key, _)| !known.contains(key)) {
+        for key in annotations.0.keys().filter(|key| !known.contains(key)) {
             flaws.push(format!("`@{key}` means nothing here; there are {}", known.join(", ")));
         }
-        let reason = policy.annotation("reason").unwrap_or_default().trim().to_owned();
+        let reason = annotations.get("reason").unwrap_or_default().trim().to_owned();
         if reason.is_empty() {
             flaws.push(
                 "a rule needs `@reason(\"...\")`: one sentence for whoever meets it".to_owned(),
             );
         }
-        let outcome = outcome(policy, id, &mut flaws);
-        let examples = |key: &str, flaws: &mut Vec<String>| examples(policy, key, flaws);
+        let outcome = outcome(policy.effect(), annotations, id, &mut flaws);
+        let examples = |key: &str, flaws: &mut Vec<String>| examples(annotations, key, flaws);
         let matches = examples("match", &mut flaws);
         let skips = examples("skip", &mut flaws);
         let (kinds, all_kinds) = kinds(&policy.action_constraint());
@@ -128,7 +131,7 @@ impl Rule {
                 outcome,
                 kinds,
                 all_kinds,
-                by_tool_alone: Uses::of(std::slice::from_ref(policy)).tool_alone(),
+                uses: Uses::of(policy),
                 matches,
                 skips,
             }),
@@ -153,11 +156,25 @@ fn is_id(id: &str) -> bool {
     (1..=RULE_ID_BYTES_MAX).contains(&id.len()) && id.bytes().all(legal)
 }
 
-fn outcome(policy: &CedarPolicy, id: &str, flaws: &mut Vec<String>) -> Option<Outcome> {
-    match policy.effect() {
+/// What stands before a rule, by its name.
+struct Annotations<'a>(BTreeMap<&'a str, &'a str>);
+
+impl<'a> Annotations<'a> {
+    fn get(&self, name: &str) -> Option<&'a str> {
+        self.0.get(name).copied()
+    }
+}
+
+fn outcome(
+    effect: Effect,
+    annotations: &Annotations<'_>,
+    id: &str,
+    flaws: &mut Vec<String>,
+) -> Option<Outcome> {
+    match effect {
         Effect::Permit => {
             let mut taint = Taint::NONE;
-            for name in policy.annotation("taint").unwrap_or_default().split_whitespace() {
+            for name in annotations.get("taint").unwrap_or_default().split_whitespace() {
                 match Taint::parse(name) {
                     Ok(flag) => taint = taint.union(flag),
                     Err(why) => flaws.push(format!("`@taint`: {why}")),
@@ -166,7 +183,7 @@ fn outcome(policy: &CedarPolicy, id: &str, flaws: &mut Vec<String>) -> Option<Ou
             Some(Outcome::Permit { taint })
         }
         Effect::Forbid => {
-            let decision = match policy.annotation("decision") {
+            let decision = match annotations.get("decision") {
                 Some("deny") => Decision::Deny,
                 Some("step_up") => Decision::StepUp,
                 Some("defer") => Decision::Defer,
@@ -175,19 +192,17 @@ fn outcome(policy: &CedarPolicy, id: &str, flaws: &mut Vec<String>) -> Option<Ou
                     return None;
                 }
             };
-            let code =
-                policy.annotation("code").map_or_else(|| id.replace('-', "_"), str::to_owned);
-            let remedy = policy.annotation("remedy").map(str::to_owned);
+            let code = annotations.get("code").map_or_else(|| id.replace('-', "_"), str::to_owned);
+            let remedy = annotations.get("remedy").map(str::to_owned);
             Some(Outcome::Forbid { decision, code, remedy })
         }
     }
 }
 
 /// Examples are facts in words, one per line.
-fn examples(policy: &CedarPolicy, key: &str, flaws: &mut Vec<String>) -> Vec<FactSheet> {
+fn examples(annotations: &Annotations<'_>, key: &str, flaws: &mut Vec<String>) -> Vec<FactSheet> {
     let mut found = Vec::new();
-    for line in
-        policy.annotation(key).unwrap_or_default().lines().filter(|it| !it.trim().is_empty())
+    for line in annotations.get(key).unwrap_or_default().lines().filter(|it| !it.trim().is_empty())
     {
         match FactSheet::from_words(line) {
             Ok(sheet) => found.push(sheet),

@@ -3,9 +3,11 @@
 use std::fmt::Write as _;
 
 use aegx::Principal;
+use cedar_policy::Schema;
 use model::{EffectKind, Group, Profile, Taint};
 
 use crate::facts::{Sinks, Target};
+use crate::request::Broken;
 
 /// The schema, as Cedar reads it.
 #[must_use]
@@ -34,6 +36,12 @@ pub fn schema_text() -> String {
         let _ = writeln!(out, "// {}\naction {name}{parents} appliesTo {APPLIES};", kind.about());
     }
     out
+}
+
+/// The schema, as read by Cedar.
+pub(crate) fn schema() -> Result<Schema, Broken> {
+    let read = Schema::from_cedarschema_str(&schema_text());
+    read.map(|(schema, _)| schema).map_err(|why| Broken(why.to_string()))
 }
 
 /// The spelling of a taint flag in rules.

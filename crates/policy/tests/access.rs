@@ -38,6 +38,17 @@ fn user(entry: &str) -> User {
     Users::parse(&text, &KnownTools::default()).unwrap().get("bob").unwrap().clone()
 }
 
+#[test]
+fn users_without_a_token_of_their_own_are_told_apart_by_their_names() {
+    let entry = |name: &str| format!("  - {{name: {name}, agents: '*', budget: unlimited}}\n");
+    let read = |text: String| Users::parse(&format!("users:\n{text}"), &KnownTools::default());
+    let users = read(entry("ann") + &entry("bob")).unwrap();
+    assert!(users.iter().all(|it| it.token_hash.is_empty()));
+    assert!(read(entry("ann") + &entry("Ann")).is_err());
+    let empty = "  - {name: ann, token_hash: '', agents: '*', budget: unlimited}\n";
+    assert!(read(empty.to_owned()).is_err(), "an empty hash is none");
+}
+
 impl Scene {
     /// The layer that objects, and why.
     fn ask(&self, tool: &str, effect: EffectKind, args: Value) -> Result<(), (String, String)> {
@@ -155,16 +166,34 @@ fn a_user_is_denied_by_full_name_last_part_or_domain() {
     scene.passes("mcp__billing-web__web_fetch", EffectKind::WebFetch);
 }
 
+/// A users file that was written for another program denies what does the same here.
+#[test]
+fn an_action_is_denied_by_the_name_that_others_have_for_it() {
+    for (name, action) in [
+        ("write_file", ActionName::FileWrite),
+        ("grep_files", ActionName::FileSearch),
+        ("memory_replace", ActionName::MemoryDelete),
+        ("prompt_propose", ActionName::SkillPropose),
+    ] {
+        let user: &'static str = format!("agents: '*'\ntools_deny: [{name}]").leak();
+        let scene = Scene { user, ..OPEN };
+        scene.denies(Layer::User, "denied_to_user", action.as_str(), action.kind());
+        scene.passes("memory_list", EffectKind::MemoryList);
+    }
+}
+
 /// Whatever an agent can ask for, a users file can deny by its name.
 #[test]
 fn each_action_is_denied_by_its_name() {
+    // Whoever hands work on needs somebody to hand it to.
+    let open = Scene { manifest: "agents: {helper: {}}", ..OPEN };
     for name in ActionName::ALL {
         let (name, kind) = (name.as_str(), name.kind());
         let user: &'static str = format!("agents: '*'\ntools_deny: [{name}]").leak();
-        OPEN.passes(name, kind);
-        Scene { user, ..OPEN }.denies(Layer::User, "denied_to_user", name, kind);
+        open.passes(name, kind);
+        Scene { user, ..open }.denies(Layer::User, "denied_to_user", name, kind);
         let tool: &'static str = format!("mcp__billing-own__{name}").leak();
-        Scene { user, ..OPEN }.denies(Layer::User, "denied_to_user", tool, kind);
+        Scene { user, ..open }.denies(Layer::User, "denied_to_user", tool, kind);
     }
 }
 
@@ -275,4 +304,41 @@ fn a_lower_layer_can_only_restrict() {
             assert_eq!(passes, each, "{tool}: {global} / {manifest} / {user}");
         }
     }
+}
+
+#[test]
+fn work_is_handed_to_sub_agents_and_models_that_the_manifest_names() {
+    let manifest = "model: own\nagents: {reader: {tools: [web]}, helper: {model: small}}";
+    let ask = |manifest, args| {
+        Scene { manifest, ..OPEN }.ask("agent_delegate", EffectKind::AgentDelegate, args)
+    };
+    let denied = |code: &str| Err((Layer::Agent.rule().to_owned(), code.to_owned()));
+    assert_eq!(ask(manifest, json!({"agent": "reader"})), Ok(()));
+    for other in
+        [json!({}), json!({"agent": "root"}), json!({"agent": "Reader"}), json!({"agent": 7})]
+    {
+        assert_eq!(ask(manifest, other.clone()), denied("no_sub_agent"), "{other}");
+    }
+    assert_eq!(ask("agents: {only: {}}", json!({})), Ok(()));
+    assert_eq!(ask("name: Billing", json!({})), denied("no_sub_agent"));
+    for (model, expected) in [
+        ("own", Ok(())),
+        ("small", Ok(())),
+        ("fast", Ok(())),
+        ("default", denied("not_its_model")),
+        ("expensive/model", denied("not_its_model")),
+    ] {
+        assert_eq!(ask(manifest, json!({"agent": "reader", "model": model})), expected, "{model}");
+    }
+    // A question to a model is asked of the same ones.
+    for (model, expected) in [("own", Ok(())), ("expensive/model", denied("not_its_model"))] {
+        let scene = Scene { manifest, ..OPEN };
+        let asked = scene.ask("model_query", EffectKind::ModelQuery, json!({ "model": model }));
+        assert_eq!(asked, expected, "{model}");
+    }
+    // Where only some domains are listed, that of other agents must be among them.
+    let listed = "tools: {allow: [web]}\nagents: {reader: {tools: [web]}}";
+    assert_eq!(ask(listed, json!({"agent": "reader"})), denied("not_in_manifest"));
+    // A tool of somebody else that is called alike is not ours.
+    Scene { manifest, ..OPEN }.passes("mcp__crm__agent_delegate", EffectKind::ToolRead);
 }

@@ -5,6 +5,7 @@ pub mod boundary;
 pub mod conversation;
 pub mod exfiltration;
 mod fold;
+mod keys;
 pub mod leak;
 pub mod net;
 pub mod page;

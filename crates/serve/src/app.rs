@@ -9,11 +9,13 @@ use std::time::Instant;
 use aegx::RecordType;
 use agent::Runtime;
 use evidence::{AppendError, Clock, Journal, NewRecord};
+use host::channels::Channels;
 use model::Kind;
 use serde_json::Value;
 use vault::access::KeptTokens;
 
 use crate::books::{Books, BooksError};
+use crate::channels::Inbox;
 use crate::directory::Directory;
 use crate::errors::ErrorRate;
 use crate::log::{About, Event, Log};
@@ -39,6 +41,8 @@ pub struct Parts {
     pub log: Log,
     /// Deletes what of a user lies outside of the books.
     pub personal: Arc<dyn Personal>,
+    /// Messengers, if the settings name some.
+    pub channels: Option<Arc<Channels>>,
 }
 
 /// Files of a user that others keep: workspaces, and what agents remember of sessions.
@@ -93,6 +97,7 @@ pub(crate) struct App {
     pub(crate) began: Instant,
     pub(crate) draining: AtomicBool,
     pub(crate) connections: AtomicUsize,
+    pub(crate) inbox: Inbox,
 }
 
 /// Why there is no server.
@@ -150,6 +155,7 @@ impl App {
             began: Instant::now(),
             draining: AtomicBool::new(false),
             connections: AtomicUsize::new(0),
+            inbox: Inbox::default(),
         })
     }
 

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use agent::AgentCard;
 use data_encoding::HEXLOWER;
 use host::AdmissionError;
+use model::provider::{Channel, Provider};
 use model::{AgentId, Objection, UserId};
 use policy::access::{KnownTools, Manifest, ServeSettings, User, Users};
 use sha2::{Digest as _, Sha256};
@@ -48,6 +49,8 @@ enum Shown {
     Issued(Option<Vec<String>>),
     /// The operator at this machine.
     Operator,
+    /// A messenger: who they are there.
+    Peer(Channel, String),
 }
 
 /// Characters of a hash that name a token.
@@ -136,6 +139,13 @@ impl Directory {
         Some(Known { user, token, shown: Shown::Operator })
     }
 
+    /// A user on the word of a messenger, if the users file says who that is.
+    pub(crate) fn at(&self, channel: Channel, peer: &str) -> Option<Known> {
+        let user = narrowed(self.users.at(channel, peer)?, None);
+        let shown = Shown::Peer(channel, peer.to_owned());
+        Some(Known { user, token: Provider::Channel(channel).name().to_owned(), shown })
+    }
+
     /// The same person as the files say it now; none if their token opens nothing any more.
     #[must_use]
     pub fn again(&self, known: &Known, issued: &[Issued], now: i64) -> Option<Known> {
@@ -144,6 +154,7 @@ impl Directory {
             Shown::Issued(_) => issued.iter().any(|it| it.id == known.token && it.is_in_force(now)),
             Shown::Own => user.token_hash.starts_with(&known.token),
             Shown::Operator => true,
+            Shown::Peer(channel, peer) => user.channels.has(*channel, peer),
         };
         let agents = known.only_agents();
         holds.then(|| Known { user: narrowed(user, agents), ..known.clone() })
@@ -164,7 +175,7 @@ impl Known {
     pub fn only_agents(&self) -> Option<&[String]> {
         match &self.shown {
             Shown::Issued(agents) => agents.as_deref(),
-            Shown::Own | Shown::Operator => None,
+            Shown::Own | Shown::Operator | Shown::Peer(..) => None,
         }
     }
 

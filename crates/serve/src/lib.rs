@@ -7,9 +7,11 @@
 mod admit;
 mod app;
 mod archive;
+mod aside;
 mod auth;
 mod body;
 mod books;
+mod channels;
 mod directory;
 mod errors;
 mod frame;
@@ -36,6 +38,7 @@ mod window;
 mod workers;
 
 pub use app::{Deleted, Parts, Personal, StartError};
+pub use aside::Aside;
 pub use books::{
     Account, Books, BooksError, Exceeded, Forgotten, Reservation, Scope, Spent, Totals,
 };

@@ -40,6 +40,9 @@ pub enum Event {
     ServerDraining,
     ServerShutdown,
     WsInvalidMessage,
+    ChannelRefused,
+    ChannelDown,
+    ChannelUnsaid,
     InternalError,
 }
 
@@ -70,6 +73,9 @@ impl Event {
             Self::ServerDraining => ("server", "draining"),
             Self::ServerShutdown => ("server", "shutdown"),
             Self::WsInvalidMessage => ("ws", "invalid_message"),
+            Self::ChannelRefused => ("channel", "refused"),
+            Self::ChannelDown => ("channel", "down"),
+            Self::ChannelUnsaid => ("channel", "unsaid"),
             Self::InternalError => ("server", "error"),
         }
     }
@@ -97,6 +103,9 @@ impl Event {
             | Self::AuthDeprecated
             | Self::ToolDenied
             | Self::WsInvalidMessage
+            | Self::ChannelRefused
+            | Self::ChannelDown
+            | Self::ChannelUnsaid
             | Self::WorkerError => LogLevel::Warn,
             Self::ReloadFailed | Self::InternalError => LogLevel::Error,
         }

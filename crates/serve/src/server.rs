@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use agent::Voice;
 use model::ipc::Uuid;
 use serde_json::{Value, json};
 use tokio::sync::watch;
@@ -12,6 +13,7 @@ use tokio::sync::watch;
 use crate::admit::{charge, may_use};
 use crate::app::{App, Parts, StartError};
 use crate::books::{BooksError, Forgotten};
+use crate::channels;
 use crate::directory::Directory;
 use crate::frame::ErrorCode;
 use crate::limits::{BLOCKING_THREADS_MAX, DRAIN_MAX, STALE_MAX, SWEEP, WORKERS_END_MAX};
@@ -35,7 +37,7 @@ pub struct Server {
 /// Tells a server what to do, from any thread.
 #[derive(Clone)]
 pub struct Handle {
-    app: Arc<App>,
+    pub(crate) app: Arc<App>,
     stop: watch::Sender<Stage>,
     runtime: Arc<OnceLock<tokio::runtime::Handle>>,
 }
@@ -128,16 +130,19 @@ impl Server {
         let missing = app.directory().missing();
         let details = json!({ "address": app.address.to_string(), "missingAgents": missing });
         app.log(Event::ServerStarted, About::default(), details);
+        let listening = channels::begin(&app)?;
         let watching = tokio::spawn(reload::watch(Arc::clone(&app)));
         let keeping = tokio::spawn(keep_house(Arc::clone(&app)));
         let accepting = tokio::spawn(listen::accept(Arc::clone(&app), listener, tls, stop.clone()));
         // Whoever could say it has gone: that is the end as well.
         let _ = stop.wait_for(|it| *it >= Stage::Draining).await;
         app.draining.store(true, Ordering::Release);
+        listening.stop();
         let running = app.workers.count();
         app.log(Event::ServerDraining, About::default(), json!({ "turns": running }));
         drain(&app, stop.clone()).await;
         close_workers(&app).await;
+        listening.end().await;
         app.sockets.close_all(Closing::Shutdown);
         let closed = async {
             while app.sockets.count() > 0 {
@@ -288,7 +293,8 @@ impl Handle {
             let session = open_session(&self.app, &known, agent, session).await.map_err(refused)?;
             let key = Key { user: user.to_owned(), agent: agent.to_owned(), session };
             let (content, key_of) = (content.to_owned(), key.clone());
-            let asked = Asked { known, key: key_of, content, earlier: None, once };
+            let asked =
+                Asked { known, key: key_of, content, voice: Voice::User, earlier: None, once };
             let waiting = self.app.queues.enqueue(&key);
             let answered = turn::run(&self.app, asked, waiting).await.map_err(refused)?;
             Ok((key.session, answered.content))
@@ -316,6 +322,7 @@ impl Handle {
             "workers": { "active": self.app.workers.count(), "max": directory.settings.max_workers.get() },
             "users": directory.users.iter().count(),
             "agents": directory.manifests.len(),
+            "channels": channels::shown(&self.app),
             "broken": directory.broken.iter().map(|it| &it.0).collect::<Vec<_>>(),
         })
     }

@@ -4,7 +4,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use agent::Approval;
+use agent::{Approval, Voice};
 use axum::extract::ws::{CloseFrame, Message, WebSocket, WebSocketUpgrade};
 use axum::extract::{FromRequestParts, Request, State};
 use axum::http::header;
@@ -308,7 +308,8 @@ impl Served {
         // A turn does not end with the socket that asked for it.
         tokio::spawn(async move {
             let _one_of_few = one_of_few;
-            let asked = Asked { known, key, content, earlier: None, once: false };
+            let asked =
+                Asked { known, key, content, voice: Voice::User, earlier: None, once: false };
             if let Err(refused) = turn::run(&app, asked, waiting).await {
                 for frame in refused.frames() {
                     if to.try_send(Outgoing::Frame(frame.to_text().into())).is_err() {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use agent::{Reply, Status, Turn, TurnError, TurnErrorCode};
+use agent::{Reply, Status, Turn, TurnError, TurnErrorCode, Voice};
 use llm::Usage;
 use policy::access::{Budget, Prices};
 use serde_json::json;
@@ -30,6 +30,8 @@ pub(crate) struct Asked {
     pub(crate) known: Known,
     pub(crate) key: Key,
     pub(crate) content: String,
+    /// Whose words that is.
+    pub(crate) voice: Voice,
     /// What the client says was said before; nobody's word.
     pub(crate) earlier: Option<String>,
     /// Nobody is expected to go on with the session, so its worker ends with the turn.
@@ -217,6 +219,7 @@ async fn work(
         agent: asked.key.agent.clone(),
         session: asked.key.session.clone(),
         content: asked.content.clone(),
+        voice: asked.voice.clone(),
         earlier: asked.earlier.clone(),
         // Whoever comes over the network is remote, wherever they sit.
         local: false,

@@ -7,7 +7,7 @@ use toml_edit::Item;
 
 use crate::command::HookCommand;
 use crate::hookfile;
-use crate::hosts::{PLUGIN_MARK, codex};
+use crate::hosts::{PLUGIN_MARK, codex, requirements};
 use crate::json::{Comments, Document, keys};
 use crate::mcp;
 use crate::toml;
@@ -33,6 +33,7 @@ pub(crate) fn cleaned(
     ours: &Ours<'_>,
 ) -> Result<Option<String>, String> {
     match path.extension().and_then(|it| it.to_str()) {
+        Some("toml") if requirements::is_it(path) => requirements::cleaned(text, was, ours.hooks),
         Some("toml") => codex_config(path, text, was, ours),
         Some("js") => Ok((!text.starts_with(PLUGIN_MARK)).then(|| text.to_owned())),
         _ => json(text, was, ours),
@@ -54,7 +55,9 @@ fn json(text: &str, was: Option<&str>, ours: &Ours<'_>) -> Result<Option<String>
         doc.set(&path, &Value::Bool(false)).map_err(said)?;
     }
     let left = doc.value();
-    let is_empty = left == json!({}) || left == json!({ "version": 1 });
+    // What was not there before us, and says nothing without our hooks.
+    let ours = [json!({}), json!({ "version": 1 }), json!({ "hooksConfig": { "enabled": true } })];
+    let is_empty = ours.contains(&left);
     Ok((was.is_some() || !is_empty).then(|| doc.text().to_owned()))
 }
 

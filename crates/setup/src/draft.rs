@@ -62,7 +62,8 @@ pub(crate) struct Draft<'a> {
     pub(crate) around: &'a Surroundings,
     pub(crate) notes: Vec<Note>,
     roots: Vec<PathBuf>,
-    managed: Option<PathBuf>,
+    /// Folders of managed settings.
+    managed: Vec<PathBuf>,
     files: Vec<Open>,
 }
 
@@ -75,10 +76,9 @@ struct Open {
 }
 
 impl<'a> Draft<'a> {
-    pub(crate) fn new(around: &'a Surroundings, managed: Option<&Path>) -> Self {
+    pub(crate) fn new(around: &'a Surroundings, managed: Vec<PathBuf>) -> Self {
         let mut roots = around.roots();
-        let managed = managed.map(|it| files::resolved(it).unwrap_or(it.to_owned()));
-        roots.extend(managed.clone());
+        roots.extend(managed.iter().map(|it| files::resolved(it).unwrap_or(it.clone())));
         Self { around, notes: Vec::new(), roots, managed, files: Vec::new() }
     }
 
@@ -164,7 +164,7 @@ impl<'a> Draft<'a> {
             Some(index) => index,
             None => {
                 let seen = disk::look(path, &self.roots)?;
-                let is_managed = self.managed.as_ref().is_some_and(|it| path.starts_with(it));
+                let is_managed = self.managed.iter().any(|it| path.starts_with(it));
                 let new = if is_managed { MANAGED_MODE } else { NEW_MODE };
                 let mode = seen.mode.unwrap_or(new);
                 let now = seen.bytes.clone();

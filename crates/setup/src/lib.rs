@@ -17,6 +17,7 @@ mod find;
 mod hookfile;
 mod hosts;
 mod json;
+mod managed;
 mod manifest;
 mod mcp;
 mod plan;

@@ -8,13 +8,13 @@ use serde_json::{Value, json};
 use crate::command::{GatewayCommand, HookCommand};
 use crate::draft::{Draft, PlanError};
 use crate::hookfile;
-use crate::hosts::{self, codex};
+use crate::hosts::{self, codex, requirements};
 use crate::json::{Document, JsonError, keys};
+use crate::managed;
 use crate::mcp;
 use crate::surroundings::Surroundings;
+use crate::wiring::has_hooks;
 use hooks::Host;
-
-const MANAGED_FILE: &str = "managed-settings.json";
 
 /// What is wired.
 #[derive(Clone, Debug)]
@@ -25,8 +25,8 @@ pub struct Options {
     pub mcp: bool,
     /// Run those servers in a cage, without a network. What a server needs stands in no configuration, so it is asked for.
     pub cage: bool,
-    /// The folder of Claude Code's managed settings, if its hooks go there: `/etc/claude-code` on Linux. Firmer, for a
-    /// user cannot switch them off.
+    /// The root of the file system, if hooks go into managed settings of the machine where a host has them
+    /// (`etc/claude-code` and others beneath it). Firmer, for a user cannot switch them off, or not as easily.
     pub managed: Option<PathBuf>,
 }
 
@@ -113,12 +113,19 @@ impl Plan {
 pub fn plan(around: &Surroundings, which: &[Host], options: &Options) -> Result<Plan, PlanError> {
     let hook = HookCommand::of(around)?;
     let gateway = GatewayCommand::of(around, options.cage)?;
-    let mut draft = Draft::new(around, options.managed.as_deref());
+    let managed = options.managed.as_deref();
+    let folders = managed.map(|it| managed::folders(it, which)).unwrap_or_default();
+    let mut draft = Draft::new(around, folders);
     for host in Host::ALL.into_iter().filter(|it| which.contains(it)) {
         if options.hooks {
-            wire(&mut draft, host, &hook, options.managed.as_deref())?;
+            wire(&mut draft, host, &hook, managed)?;
             for text in hosts::limits(host) {
                 draft.note(host, *text);
+            }
+            let stands = managed
+                .map_or_else(|| managed::is_firmer_than(host), |_| Some(managed::holds(host)));
+            if let Some(text) = stands {
+                draft.note(host, text);
             }
         }
         if options.mcp {
@@ -136,10 +143,16 @@ fn wire(
     managed: Option<&Path>,
 ) -> Result<(), PlanError> {
     let own = draft.around.hooks_file(host);
-    let path = match managed.filter(|_| host == Host::Claude) {
-        Some(folder) => folder.join(MANAGED_FILE),
-        None => own,
-    };
+    let managed = managed.and_then(|it| managed::file(it, host));
+    if managed.is_some() {
+        note_twice(draft, host, &own)?;
+    }
+    let is_managed = managed.is_some();
+    let path = managed.unwrap_or(own);
+    if requirements::is_it(&path) {
+        let wanted = hosts::wanted(host, hook);
+        return draft.toml(host, &path, |doc| requirements::wire(doc, &wanted, hook));
+    }
     let Some(shape) = hosts::shape(host) else {
         return wire_plugin(draft, host, &path, hook);
     };
@@ -150,7 +163,7 @@ fn wire(
             Host::Cursor | Host::Copilot if before.get("version").is_none() => {
                 doc.set(&keys(&["version"]), &json!(1))?;
             }
-            Host::Gemini => switch_on(doc)?,
+            Host::Gemini => switch_on(doc, is_managed)?,
             Host::Claude | Host::Codex | Host::Cursor | Host::Copilot | Host::OpenCode => {}
         }
         hookfile::wire(doc, shape, &wanted, Path::new(hook.program))?;
@@ -166,9 +179,6 @@ fn wire(
             ),
         );
     }
-    if host == Host::Claude && managed.is_some() {
-        draft.note(host, "the hooks stand in managed settings: a user cannot switch them off");
-    }
     if host == Host::Codex {
         let config = path.with_file_name("config.toml");
         let sources = codex::sources(&path);
@@ -179,10 +189,21 @@ fn wire(
     Ok(())
 }
 
-/// Hooks of Gemini CLI can be switched off, all or by name.
-fn switch_on(doc: &mut Document) -> Result<(), JsonError> {
+/// Says so where hooks of ours stand in a user's own settings already.
+fn note_twice(draft: &mut Draft<'_>, host: Host, own: &Path) -> Result<(), PlanError> {
+    let text = draft.text(host, own)?.unwrap_or_default();
+    if has_hooks(host, own, text.as_bytes(), draft.around) {
+        let why = "has hooks of ours, too, and each call would be judged twice";
+        draft.note(host, format!("`{}` {why}: `lazaret uninstall` first", own.display()));
+    }
+    Ok(())
+}
+
+/// Hooks of Gemini CLI can be switched off, all or by name. What managed settings say of all of them holds for every user.
+fn switch_on(doc: &mut Document, is_managed: bool) -> Result<(), JsonError> {
     let config = keys(&["hooksConfig"]);
-    if doc.value_at(&config).and_then(|it| it.get("enabled").cloned()) == Some(Value::Bool(false)) {
+    let enabled = doc.value_at(&config).and_then(|it| it.get("enabled").cloned());
+    if enabled == Some(Value::Bool(false)) || (is_managed && enabled != Some(Value::Bool(true))) {
         doc.set(&keys(&["hooksConfig", "enabled"]), &Value::Bool(true))?;
     }
     let path = keys(&["hooksConfig", "disabled"]);

@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::command::HookCommand;
 use crate::find::{is_program, read};
 use crate::hookfile::{self, Shape};
-use crate::hosts::{self, codex};
+use crate::hosts::{self, codex, requirements};
 use crate::json::Document;
 use crate::manifest::Manifest;
 use crate::surroundings::Surroundings;
@@ -35,8 +35,8 @@ pub fn wiring(around: &Surroundings, host: Host) -> Wiring {
     let mut roots = around.roots();
     roots.extend(manifest.roots.iter().cloned());
     let own = around.hooks_file(host);
-    let managed = manifest.files.iter().filter(|it| it.host == host).map(|it| it.path.clone());
-    let managed = managed.filter(|it| it.ends_with("managed-settings.json"));
+    let managed = manifest.files.iter().filter(|it| it.host == host && it.has_hooks);
+    let managed = managed.map(|it| it.path.clone()).filter(|it| *it != own);
     let mut found = Wiring::NotInstalled;
     for path in managed.chain(std::iter::once(own.clone())) {
         let is_own = path == own;
@@ -49,22 +49,25 @@ pub fn wiring(around: &Surroundings, host: Host) -> Wiring {
             Err(why) => return Wiring::Broken { why },
         }
     }
-    let is_recorded = manifest.entry(&own).is_some_and(|it| it.has_hooks);
-    match found {
-        Wiring::NotInstalled if is_recorded => {
-            Wiring::Broken { why: format!("our hooks are gone from `{}`", own.display()) }
+    let recorded = manifest.files.iter().find(|it| it.host == host && it.has_hooks);
+    match (found, recorded) {
+        (Wiring::NotInstalled, Some(entry)) => {
+            Wiring::Broken { why: format!("our hooks are gone from `{}`", entry.path.display()) }
         }
-        Wiring::Wired if !is_program(&around.hook) => {
+        (Wiring::Wired, _) if !is_program(&around.hook) => {
             let hook = around.hook.display();
             Wiring::Broken { why: format!("`{hook}` is not there or cannot be run") }
         }
-        state @ (Wiring::NotInstalled | Wiring::Wired | Wiring::Broken { .. }) => state,
+        (state @ (Wiring::NotInstalled | Wiring::Wired | Wiring::Broken { .. }), _) => state,
     }
 }
 
 /// Are there hooks of ours in a file? One that was changed for the sake of MCP servers alone has none.
 pub(crate) fn has_hooks(host: Host, path: &Path, bytes: &[u8], around: &Surroundings) -> bool {
     let text = str::from_utf8(bytes).unwrap_or_default();
+    if requirements::is_it(path) {
+        return requirements::has_hooks(text, &around.hook);
+    }
     if hosts::shape(host).is_none() {
         return text.starts_with(hosts::PLUGIN_MARK);
     }
@@ -84,6 +87,15 @@ fn state(
     let Some(text) = read(path, roots)? else { return Ok(Wiring::NotInstalled) };
     let hook = HookCommand::of(around).map_err(|it| it.to_string())?;
     let broken = |why: String| Ok(Wiring::Broken { why });
+    if requirements::is_it(path) {
+        let wrong = requirements::wrong(&text, &hosts::wanted(host, &hook), &hook);
+        let file = path.display();
+        return match wrong.map_err(|it| format!("`{file}`: {it}"))? {
+            None => Ok(Wiring::NotInstalled),
+            Some(wrong) if wrong.is_empty() => Ok(Wiring::Wired),
+            Some(wrong) => broken(format!("`{file}`: {}", wrong.join(", "))),
+        };
+    }
     let Some(shape) = hosts::shape(host) else {
         return match () {
             () if text == hosts::plugin(&hook) => Ok(Wiring::Wired),
@@ -103,10 +115,12 @@ fn state(
         let events = missing.join(", ");
         return broken(format!("`{}` lacks our hook for {events}", path.display()));
     }
-    match switched_off(around, host, path, &value, roots)? {
-        Some(why) if is_own => broken(why),
-        _ => Ok(Wiring::Wired),
-    }
+    let off = if is_own {
+        switched_off(around, host, path, &value, roots)?
+    } else {
+        switched_off_above(around, host, path, &value, roots)?
+    };
+    off.map_or(Ok(Wiring::Wired), broken)
 }
 
 /// What keeps hooks that are there from running.
@@ -129,18 +143,10 @@ fn switched_off(
             let hook = Path::new(around.hook_text().unwrap_or_default());
             codex::untrusted(&config, &codex::sources(path), value, hook)
         }
-        Host::Gemini => {
-            let config = value.get("hooksConfig");
-            let names = hosts::gemini_names();
-            let disabled = config.and_then(|it| it.get("disabled")?.as_array());
-            let disabled = disabled.into_iter().flatten().filter_map(Value::as_str);
-            let named = disabled.into_iter().find(|it| names.iter().any(|name| name == it));
-            if config.and_then(|it| it.get("enabled")) == Some(&Value::Bool(false)) {
-                Some("`hooksConfig.enabled` is false".to_owned())
-            } else {
-                named.map(|it| format!("`hooksConfig.disabled` names `{it}`"))
-            }
+        Host::Gemini if enabled(value) == Some(&Value::Bool(false)) => {
+            Some("`hooksConfig.enabled` is false".to_owned())
         }
+        Host::Gemini => disabled(value, path),
         Host::Copilot => {
             let settings = around.folder(host).join("settings.json");
             let text = read(&settings, roots)?.unwrap_or_default();
@@ -149,4 +155,41 @@ fn switched_off(
         }
         Host::Cursor | Host::OpenCode => None,
     })
+}
+
+/// What keeps hooks in managed settings from running: little, and less than those of a user.
+fn switched_off_above(
+    around: &Surroundings,
+    host: Host,
+    path: &Path,
+    value: &Value,
+    roots: &[PathBuf],
+) -> Result<Option<String>, String> {
+    if host != Host::Gemini {
+        return Ok(None);
+    }
+    if enabled(value) != Some(&Value::Bool(true)) {
+        let why = format!("`hooksConfig.enabled` is not true in `{}`", path.display());
+        return Ok(Some(why));
+    }
+    let own = around.hooks_file(host);
+    let text = read(&own, roots)?.unwrap_or_default();
+    let of_user = Document::parse(&text, hosts::comments(host));
+    // What Gemini CLI cannot read it does not obey.
+    let of_user = of_user.ok().and_then(|it| disabled(&it.value(), &own));
+    Ok(disabled(value, path).or(of_user))
+}
+
+/// Whether hooks of Gemini CLI are on, as far as a file says.
+fn enabled(value: &Value) -> Option<&Value> {
+    value.get("hooksConfig")?.get("enabled")
+}
+
+/// A hook of ours in Gemini CLI that a file switches off by its name.
+fn disabled(value: &Value, file: &Path) -> Option<String> {
+    let names = hosts::gemini_names();
+    let listed = value.get("hooksConfig")?.get("disabled")?.as_array()?;
+    let mut listed = listed.iter().filter_map(Value::as_str);
+    let named = listed.find(|it| names.iter().any(|name| name == it))?;
+    Some(format!("`hooksConfig.disabled` in `{}` names `{named}`", file.display()))
 }

@@ -9,9 +9,9 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 
-use setup::{Host, Options, Wiring, codex_trust_hash, plan, wiring};
+use setup::{Host, Wiring, codex_trust_hash, wiring};
 
-use crate::support::{Machine, NOW_UNIX_S, corpus};
+use crate::support::{Machine, corpus};
 
 /// Each file that is made, and the file of the corpus that says what is in it.
 const MADE: &[(Host, &str, &str)] = &[
@@ -80,23 +80,6 @@ fn a_path_with_blanks_is_one_word() {
     assert!(command.contains(r"/it'\''s here/lazaret-hook' codex Stop --home "), "{command}");
     assert!(command.ends_with("/home/my state'"), "{command}");
     assert!(machine.plan(&Host::ALL).is_empty());
-}
-
-#[test]
-fn managed_settings_are_for_all_users_and_come_back() {
-    let machine = Machine::new();
-    fs::create_dir_all(machine.at("etc/claude-code")).unwrap();
-    let folder = machine.at("etc/claude-code");
-    let options = Options { managed: Some(folder), ..Options::default() };
-    let planned = plan(&machine.around, &[Host::Claude], &options).unwrap();
-    assert!(planned.notes().iter().any(|it| it.text.contains("managed settings")));
-    planned.apply(NOW_UNIX_S).unwrap();
-    let file = machine.at("etc/claude-code/managed-settings.json");
-    assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o644);
-    assert!(!machine.at("home/.claude").exists());
-    assert_eq!(wiring(&machine.around, Host::Claude), Wiring::Wired);
-    assert!(machine.uninstall().is_complete());
-    assert!(!file.exists() && machine.at("etc/claude-code").exists());
 }
 
 /// What it does is in `plugin.rs`.

@@ -4,6 +4,7 @@ mod corpus;
 mod earlier;
 mod fresh;
 mod gateway;
+mod managed;
 mod plugin;
 mod refused;
 mod shown;

@@ -134,9 +134,75 @@ fn taken(command: &Command<'_>, reading: &Reading, found: &mut Vec<Fact>) {
             "it prints the environment and sends something away",
         ));
     }
+    if sends && reachable && command.is_sure && tells_of_machine(command.text, reading) {
+        let why = "it sends away what tells of the machine and of who works there";
+        found.push(fact(check, Severity::Medium, why));
+    }
     for sign in reading.hosts.iter().filter_map(|it| hosts::judge(it)) {
         found.push(fact(SkillCheck::ExfiltrationUrl, sign.severity(command.stance), sign.why));
     }
+}
+
+/// Programs that say what a machine is, and who works there.
+const TELLING: &[&str] = &[
+    "uname",
+    "hostname",
+    "whoami",
+    "id",
+    "ifconfig",
+    "ipconfig",
+    "systeminfo",
+    "sw_vers",
+    "lsb_release",
+    "ps",
+    "history",
+    "who",
+    "last",
+    "netstat",
+];
+/// Options of `curl` and `wget` before what is sent.
+const BODIES: &[&str] = &[
+    "-d",
+    "--data",
+    "--data-raw",
+    "--data-binary",
+    "--data-ascii",
+    "--data-urlencode",
+    "--json",
+    "-F",
+    "--form",
+    "-T",
+    "--upload-file",
+    "--post-data",
+    "--body-data",
+];
+
+/// Does the body of a request hold what such a program prints? `curl -d "$(uname -a)" …`, `ps | curl -d @- …`. In an address it
+/// chooses what is fetched.
+fn tells_of_machine(text: &str, reading: &Reading) -> bool {
+    let steps = reading.steps.iter().map(|it| it.program.as_str());
+    let mut telling = steps.filter(|it| TELLING.contains(it)).peekable();
+    if telling.peek().is_none() {
+        return false;
+    }
+    let words = |it: &str| {
+        it.split_whitespace().any(|it| BODIES.contains(&it.split('=').next().unwrap_or(it)))
+    };
+    let told = |program: &str, line: &str| {
+        let body = BODIES.iter().filter_map(|it| line.find(&format!("{it} "))).min();
+        let inner = [format!("$({program}"), format!("`{program}")];
+        let place = inner.iter().filter_map(|it| line.find(it)).min();
+        // The address stands elsewhere: what is sent is behind the option, up to it.
+        body.zip(place).is_some_and(|(body, place)| {
+            place > body && line.get(body..place).is_some_and(|it| !it.contains("://"))
+        })
+    };
+    let piped = |program: &str, line: &str| {
+        line.trim_start().starts_with(program) && is_posted(reading) && line.contains('|')
+    };
+    telling.any(|program| {
+        text.lines().filter(|it| words(it)).any(|line| told(program, line) || piped(program, line))
+    })
 }
 
 /// Does the body of a request come from another command? `… | curl -d @-`.

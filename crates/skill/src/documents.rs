@@ -4,6 +4,7 @@ use model::skill::{Severity, SkillCheck};
 
 use crate::commands::{self, Command};
 use crate::finding::Findings;
+use crate::instructed;
 use crate::kind::{FileKind, named};
 use crate::markdown::{PartKind, parts};
 use crate::programs::{self, Piece};
@@ -77,6 +78,7 @@ pub(crate) fn check(text: &str, tree: &Tree, budget: &mut Budget, found: &mut Fi
             PartKind::Inline | PartKind::Line => {}
         }
     }
+    instructed::check(text, &all, found);
     by_lines(text, 0, stance, &has_file, budget, found);
     for part in all.iter().filter(|it| it.kind == PartKind::Line) {
         locked_archive(part.text, part.start, found);

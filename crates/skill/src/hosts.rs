@@ -12,6 +12,14 @@ const EXAMPLES: &[&str] = &["example", "test", "invalid", "localhost", "local", 
 /// Domains that are for examples.
 const EXAMPLE_DOMAINS: &[&str] = &["example.com", "example.net", "example.org", "example.edu"];
 
+/// A shorter part of a name says nothing of whose it is.
+const LABEL_BYTES_MIN: usize = 3;
+/// Parts that many names of hosts and of credentials have.
+const COMMON_PARTS: &[&str] = &[
+    "api", "key", "token", "secret", "password", "auth", "access", "client", "app", "user", "www",
+    "account", "service",
+];
+
 /// Is it the name or the public address of a machine that somebody may have, and no placeholder?
 pub(crate) fn is_somebodys(host: &str) -> bool {
     let host = host.trim_matches(['[', ']']).to_ascii_lowercase();
@@ -25,6 +33,26 @@ pub(crate) fn is_somebodys(host: &str) -> bool {
         && plain.bytes().all(|it| it.is_ascii_alphanumeric() || matches!(it, b'.' | b'-'))
         && !EXAMPLES.contains(&last)
         && !EXAMPLE_DOMAINS.iter().any(|it| under(&it))
+}
+
+/// Returns the host of an address.
+pub(crate) fn of_url(url: &str) -> Option<String> {
+    let (_, rest) = url.split_once("://")?;
+    let authority = rest.split(['/', '?', '#', '\\']).next()?;
+    let host = authority.rsplit('@').next()?.split(':').next()?;
+    (!host.is_empty()).then(|| host.to_ascii_lowercase())
+}
+
+/// Tells whether a credential is called like a host, and so is for it: `TAVILY_API_KEY` for `api.tavily.com`.
+pub(crate) fn is_of(host: &str, credential: &str) -> bool {
+    let says = |it: &&str| it.len() >= LABEL_BYTES_MIN && !COMMON_PARTS.contains(it);
+    let domain = host.rsplit_once('.').map_or(host, |it| it.0);
+    let name = credential.to_ascii_lowercase();
+    let parts: Vec<&str> = name.split('_').filter(says).collect();
+    domain
+        .split(['.', '-'])
+        .filter(says)
+        .any(|label| parts.iter().any(|it| label.contains(it) || it.contains(label)))
 }
 
 /// Is it a machine from which nobody honest serves a program: an address without a name, a place for pastes, a tunnel?
@@ -114,6 +142,16 @@ mod tests {
         ] {
             assert!(!is_somebodys(host), "{host}");
         }
+    }
+
+    #[test]
+    fn a_credential_is_for_the_host_that_it_is_called_like() {
+        assert!(is_of("api.tavily.com", "TAVILY_API_KEY"));
+        assert!(is_of("api.github.com", "GITHUB_TOKEN"));
+        assert!(!is_of("api.evil.com", "API_KEY"));
+        assert!(!is_of("collect.dev", "AWS_SECRET_ACCESS_KEY"));
+        assert_eq!(of_url("https://u:p@Evil.com:8443/x?y"), Some("evil.com".to_owned()));
+        assert_eq!(of_url("evil.com"), None);
     }
 
     #[test]

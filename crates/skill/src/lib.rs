@@ -11,6 +11,7 @@ mod finding;
 mod front;
 mod hosts;
 pub mod install;
+mod instructed;
 mod kind;
 mod manifests;
 mod markdown;

@@ -153,6 +153,9 @@ pub(crate) fn permission(keys: &[String], value: &str) -> Option<(Severity, Stri
         () if lower.iter().any(|it| it.contains("dangerously")) => {
             Some((Severity::High, "it switches questions about permissions off".to_owned()))
         }
+        () if lower.iter().any(|it| switches_off(it)) && is_yes(value) => {
+            Some((Severity::Medium, "it has permissions given without a question".to_owned()))
+        }
         () if under(KEYS) && words.iter().any(is_all) => {
             Some((Severity::Medium, format!("it asks for every tool, or every command: `{value}`")))
         }
@@ -165,4 +168,27 @@ pub(crate) fn permission(keys: &[String], value: &str) -> Option<(Severity, Stri
         }
         () => None,
     }
+}
+
+/// Is a setting of this name one by which nobody is asked any more: `skipPermissions`, `auto-approve-all`?
+fn switches_off(key: &str) -> bool {
+    const WITHOUT: &[&str] = &["disable", "skip", "bypass", "ignore", "no"];
+    const QUESTION: &[&str] = &["sandbox", "permission", "approval", "confirmation", "guardrail"];
+    const BY_ITSELF: &[&str] = &["auto", "always"];
+    const YES: &[&str] = &["approve", "accept", "confirm", "allow"];
+    let plain: String = key.chars().filter(|it| it.is_ascii_alphabetic()).collect();
+    let plain = plain.to_ascii_lowercase();
+    let follows = |first: &[&str], second: &[&str]| {
+        first.iter().any(|it| {
+            plain
+                .find(it)
+                .and_then(|at| plain.get(at + it.len()..))
+                .is_some_and(|rest| second.iter().any(|it| rest.starts_with(it)))
+        })
+    };
+    follows(WITHOUT, QUESTION) || follows(BY_ITSELF, YES)
+}
+
+fn is_yes(value: &str) -> bool {
+    matches!(value.to_ascii_lowercase().as_str(), "true" | "yes" | "on" | "all" | "*")
 }

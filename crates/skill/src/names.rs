@@ -45,6 +45,10 @@ impl Index {
 pub(crate) fn check(name: &str, index: &Index) -> Vec<(SkillCheck, Severity, String)> {
     let mut found = Vec::new();
     let plain = name.trim();
+    if let Some(letter) = disguised(plain) {
+        let why = format!("`{letter}` in its name looks like another letter");
+        found.push((SkillCheck::Typosquatting, Severity::Medium, why));
+    }
     let same = |known: &String| known.trim().eq_ignore_ascii_case(plain);
     for (list, is_installed) in [(&index.installed, true), (&index.known, false)] {
         if let Some(known) = list.iter().find(|it| same(it)) {
@@ -74,6 +78,22 @@ pub(crate) fn check(name: &str, index: &Index) -> Vec<(SkillCheck, Severity, Str
     found
 }
 
+/// A letter that stands for one that it looks like: a letter of another alphabet among Latin ones, or the one capital `I` among
+/// small letters, which is drawn like an `l`.
+fn disguised(name: &str) -> Option<char> {
+    let has_latin = name.chars().any(|it| it.is_ascii_alphabetic());
+    let is_foreign = |it: &char| it.is_alphabetic() && scan::look_alike(*it) != *it;
+    let foreign = name.chars().find(is_foreign).filter(|_| has_latin);
+    let capitals: Vec<char> = name.chars().filter(|it| it.is_uppercase()).collect();
+    let is_inside = name.as_bytes().windows(2).any(|it| match it {
+        [before, b'I'] => before.is_ascii_lowercase(),
+        _ => false,
+    });
+    // Words that are joined by their capitals have them at their beginnings.
+    let is_joined = name.contains(['-', '_']);
+    foreign.or((capitals == ['I'] && is_inside && is_joined).then_some('I'))
+}
+
 /// `web-search-pro` passes for a kind of `web-search`. One word is too common to be anybody's.
 fn extends(name: &str, known: &str) -> bool {
     let joints = |it: char| matches!(it, '-' | '_' | '.' | ' ');
@@ -100,7 +120,11 @@ mod tests {
         assert_eq!(checks("web-search ", &["web-search"], &[]), [V5]);
         assert_eq!(checks("Web_Search", &["web-search"], &[]), [V5]);
         assert_eq!(checks("web-serach", &[], &["web-search"]), [V6]);
-        assert_eq!(checks("web-sеarch", &[], &["web-search"]), [V6]);
+        assert_eq!(checks("web-sеarch", &[], &["web-search"]), [V6, V6]);
+        assert_eq!(checks("react-devtooIs", &[], &[]), [V6]);
+        assert_eq!(checks("поиск", &[], &[]), []);
+        assert_eq!(checks("OpenAI", &[], &[]), []);
+        assert_eq!(checks("appleIcon", &[], &[]), []);
         assert_eq!(checks("web-search-pro", &[], &["web-search"]), [V6]);
         assert_eq!(checks("web-search", &[], &["web-search"]), []);
         assert_eq!(checks("image-gen", &["web-search"], &["web-search", "pdf"]), []);

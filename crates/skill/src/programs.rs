@@ -5,6 +5,7 @@ use model::skill::{Severity, SkillCheck};
 use crate::code::{self, Act, Call, Program, Value, act};
 use crate::commands::{self, Command};
 use crate::finding::Findings;
+use crate::hosts;
 use crate::kind::Language;
 use crate::places::{Place, Written, secret, written};
 use crate::stance::Stance;
@@ -60,6 +61,12 @@ pub(crate) fn check(piece: &Piece<'_>, budget: &mut Budget, found: &mut Findings
             place(SkillCheck::CredentialExfiltration, Severity::High, *span, why.to_owned());
         }
     }
+    for call in &program.calls {
+        if let Some(why) = carried(call, piece.stance) {
+            let span = (piece.start + call.start, piece.start + call.end);
+            found.add(SkillCheck::CredentialExfiltration, Severity::Medium, span, why);
+        }
+    }
     run(piece, &program, budget, found);
 }
 
@@ -80,6 +87,30 @@ fn is_posting(call: &Call) -> bool {
             .named
             .iter()
             .any(|(name, value)| is_body(name) || (name == "method" && is_method(value)))
+}
+
+/// Files that are gathered, or a credential with a file, in the body of a request to an address that stands in the program.
+fn carried(call: &Call, stance: Stance) -> Option<String> {
+    if act(&call.name) != Some(Act::Send) && !is_posting(call) {
+        return None;
+    }
+    let named = call.named.iter().filter(|it| matches!(it.0.as_str(), "url" | "uri"));
+    let values = call.args.iter().chain(named.map(|it| &it.1));
+    let address = values.filter_map(Value::as_text).find(|it| it.contains("://"))?;
+    // What a document shows may go to a placeholder.
+    let host = hosts::of_url(address)
+        .filter(|it| stance != Stance::Document || hosts::is_somebodys(it))?;
+    let made = &call.sent;
+    let foreign = made.of_credentials.iter().find(|it| !hosts::is_of(&host, it));
+    match foreign {
+        _ if made.of_files && made.of_trees => {
+            Some(format!("it gathers files and sends what stands in them to `{}`", shown(&host)))
+        }
+        Some(name) if made.of_files => {
+            Some(format!("it sends `{}` and a file to `{}`", shown(name), shown(&host)))
+        }
+        Some(_) | None => None,
+    }
 }
 
 /// A socket, and a shell that is tied to it.

@@ -9,6 +9,7 @@ mod error;
 pub mod file;
 mod labels;
 mod memory;
+mod notes;
 mod oversight;
 mod rank;
 mod scope;
@@ -29,6 +30,7 @@ pub use memory::{
     QUERY_WORDS_MAX, Written,
 };
 pub use monitor::{Approvals, Labels};
+pub use notes::{NOTES_MAX, NoteError, NoteRow, Notes, TASKS_CLOSED_MAX, TASKS_OPEN_MAX, TaskRow};
 pub use oversight::{ClearError, Clearing, Oversight, REASON_BYTES_MAX, Subject, Word};
 pub use sessions::{SessionRow, SessionState};
 pub use sqlite::{CHANGE_BYTES_MAX, Identity, SESSIONS_MAX, Seen, SqliteStore};

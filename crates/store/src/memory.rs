@@ -12,13 +12,14 @@ use monitor::Permit;
 use monitor::taint::worse;
 
 use crate::error::Broken;
+use crate::notes::Notes;
 use crate::turns::{Turn, inherit};
 
 /// Keeps memory. Everybody sees the rows of the permit's user and no others: a row of somebody else
 /// is not found, whatever the message says.
 ///
 /// Whoever hands rows on to an agent feeds their tags to its session first.
-pub trait Memory: Send + Sync {
+pub trait Memory: Notes + Send + Sync {
     /// Remembers something, with the tag of the session that says it.
     ///
     /// # Errors

@@ -1,4 +1,5 @@
-//! The key of a program that the operator starts with it: an MCP server whose configuration names a secret.
+//! The key of a program that somebody starts with it: an MCP server whose configuration names a secret, or a plugin whose
+//! manifest does.
 
 use std::sync::Arc;
 
@@ -22,6 +23,29 @@ impl Keeper {
         name: &Name,
         server: &str,
     ) -> Result<Arc<Secret>, ResolveError> {
+        self.for_program(permit, name, ("mcp_server", "server", server))
+    }
+
+    /// Gives a secret to a plugin by its environment, because a person added it with a manifest that names it. As for a
+    /// server, it is for no host.
+    ///
+    /// # Errors
+    /// If it is not there or is for hosts, or its use cannot be recorded.
+    pub fn for_plugin<E>(
+        &self,
+        permit: &Permit<E>,
+        name: &Name,
+        plugin: &str,
+    ) -> Result<Arc<Secret>, ResolveError> {
+        self.for_program(permit, name, ("plugin", "plugin", plugin))
+    }
+
+    fn for_program<E>(
+        &self,
+        permit: &Permit<E>,
+        name: &Name,
+        (purpose, what, program): (&str, &str, &str),
+    ) -> Result<Arc<Secret>, ResolveError> {
         let found = match self.current(name)? {
             None => Err(ResolveError::Missing(name.clone())),
             // INVARIANT (BoundToHosts): what is for hosts is not given to who may send it anywhere.
@@ -33,8 +57,8 @@ impl Keeper {
             "domain": COMMANDS.as_str(),
             "keys": [name.as_str()],
             "mode": "host",
-            "purpose": "mcp_server",
-            "server": server,
+            "purpose": purpose,
+            what: program,
         });
         self.append(beside(permit.who(), permit.record(), "credential", content))?;
         found

@@ -57,6 +57,7 @@ pub(super) fn value(it: &Approval) -> Value {
         "session": question.call.session.as_str(),
         "user": question.user.as_str(),
         "agent": question.agent.as_str(),
+        "sub_agent": (!shown.sub_agent.is_empty()).then_some(&shown.sub_agent),
         "action": question.call.action.as_str(),
         "action_sha256": question.call.digest.to_string(),
         "tool": shown.tool,
@@ -82,7 +83,12 @@ pub(super) fn lines(it: &Approval) -> Vec<String> {
     let question = &it.question;
     let shown = &question.shown;
     let session = &question.call.session;
-    let who = format!("agent {} for {}, session {session}", question.agent, question.user);
+    let sub_agent = match shown.sub_agent.as_str() {
+        "" => String::new(),
+        name => format!(", sub-agent {}", quoted(name)),
+    };
+    let (agent, user) = (&question.agent, &question.user);
+    let who = format!("agent {agent}{sub_agent} for {user}, session {session}");
     let what = format!("{} ({})", text::name(&shown.tool), question.call.action.as_str());
     let mut items = vec![
         ("approval", format!("{}  {}", it.id, it.state.as_str())),

@@ -13,10 +13,12 @@ use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 
 use ::mcp::GateError;
+use aegx::Digest;
 use host::doors::DOOR_BYTES_MAX;
 use host::doors::client::Connection;
-use host::doors::mcp::{self, Numbered, Request};
+use host::doors::mcp::{self, Numbered, Request, Tools};
 use host::ipc::FrameError;
+use serde::Serialize;
 use serde_json::Value;
 
 use crate::daemon;
@@ -60,10 +62,16 @@ struct State {
     /// The number of the newest question.
     newest: u64,
     /// What servers listed last, for a daemon that was started anew.
-    listed: BTreeMap<String, Vec<u8>>,
+    listed: BTreeMap<String, List>,
     /// Whether the daemon has answered anything yet.
     is_begun: bool,
     is_over: bool,
+}
+
+/// A list of tools that the daemon has judged.
+struct List {
+    digest: Digest,
+    question: Vec<u8>,
 }
 
 struct Waiting {
@@ -92,7 +100,7 @@ impl Exchange {
     }
 
     /// Asks, and waits for the answer.
-    pub(super) fn ask(&self, request: &Request) -> Result<Value, GateError> {
+    pub(super) fn ask(&self, request: &impl Serialize) -> Result<Value, GateError> {
         let (sender, answer) = channel();
         // Whoever asks is here until it is answered.
         self.put(request, Box::new(move |it| drop(sender.send(it))));
@@ -100,7 +108,7 @@ impl Exchange {
     }
 
     /// Asks; `then` gets the answer, on a thread that must not wait.
-    pub(super) fn put(&self, request: &Request, then: Then) {
+    pub(super) fn put(&self, request: &impl Serialize, then: Then) {
         self.line.put(request, then);
     }
 
@@ -109,13 +117,17 @@ impl Exchange {
         self.put(request, Box::new(drop));
     }
 
-    /// Keeps a list of tools, for a daemon that is started anew.
-    pub(super) fn remember(&self, request: Request) {
-        if let Request::Tools { server, .. } = &request
-            && let Ok(bytes) = serde_json::to_vec(&request)
-        {
-            self.line.state().listed.insert(server.clone(), bytes);
+    /// Keeps a list of tools that was judged, for a daemon that is started anew.
+    pub(super) fn remember(&self, list: &Tools<'_>, digest: Digest) {
+        if let Ok(question) = serde_json::to_vec(list) {
+            let listed = &mut self.line.state().listed;
+            listed.insert(list.server.to_owned(), List { digest, question });
         }
+    }
+
+    /// Is this the list of the server that was judged last?
+    pub(super) fn is_last(&self, server: &str, digest: Digest) -> bool {
+        self.line.state().listed.get(server).is_some_and(|it| it.digest == digest)
     }
 }
 
@@ -146,7 +158,7 @@ impl State {
 }
 
 impl Line {
-    fn put(&self, request: &Request, then: Then) {
+    fn put(&self, request: &impl Serialize, then: Then) {
         let mut speaker = self.speaker();
         let number = self.state().newest + 1;
         let question = serde_json::to_vec(&Numbered { number: Some(number), question: request });
@@ -259,7 +271,8 @@ impl Line {
         let connection = Connection::open(&self.home, &door, &[]).map_err(|it| failed(&it))?;
         let mut connection = connection.ok_or_else(|| failed(&"the daemon is not there"))?;
         let mut hearer = connection.again().map_err(|error| failed(&error))?;
-        let listed: Vec<Vec<u8>> = self.state().listed.values().cloned().collect();
+        let listed: Vec<Vec<u8>> =
+            self.state().listed.values().map(|it| it.question.clone()).collect();
         for list in listed {
             let told = connection.say(&list).and_then(|()| hearer.hear());
             told.map_err(|error| failed(&error))?;

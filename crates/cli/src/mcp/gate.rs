@@ -4,7 +4,7 @@ use std::io;
 use std::path::PathBuf;
 
 use ::mcp::{Answered, Begun, Call, Delivery, Gate, GateError, Listed, Then, Ticket};
-use host::doors::mcp::{Request, Said};
+use host::doors::mcp::{Request, Said, Tools};
 use serde_json::Value;
 use zeroize::Zeroizing;
 
@@ -50,6 +50,24 @@ impl DaemonGate {
 
     fn ask(&self, request: &Request) -> Result<Value, GateError> {
         self.exchange.ask(request)
+    }
+
+    /// Asks about a list; about one that was judged before, whether all that was said then still holds.
+    fn ask_tools(&self, server: &str, tools: &[Value]) -> Result<Value, GateError> {
+        let digest = host::doors::mcp::listed(tools);
+        if self.exchange.is_last(server, digest) {
+            let (server, digest) = (server.to_owned(), digest.to_string());
+            let answer = self.ask(&Request::Relisted { server, digest })?;
+            if ["unknown", "error"].iter().all(|it| answer.get(it).is_none()) {
+                return Ok(answer);
+            }
+        }
+        let list = Tools { server, tools };
+        let answer = self.exchange.ask(&list)?;
+        if answer.get("error").is_none() {
+            self.exchange.remember(&list, digest);
+        }
+        Ok(answer)
     }
 }
 
@@ -103,8 +121,7 @@ fn delivery(answer: &Value) -> Result<Delivery, GateError> {
 
 impl Gate for DaemonGate {
     fn tools(&self, server: &str, tools: &[Value]) -> Result<Listed, GateError> {
-        let request = Request::Tools { server: server.to_owned(), tools: tools.to_vec() };
-        let answer = self.ask(&request)?;
+        let answer = self.ask_tools(server, tools)?;
         let names = |field: &str| -> Vec<String> {
             let list = answer.get(field).and_then(Value::as_array);
             list.into_iter().flatten().filter_map(|it| it.as_str().map(str::to_owned)).collect()
@@ -114,9 +131,7 @@ impl Gate for DaemonGate {
         }
         let cleaned = answer.get("cleaned").and_then(Value::as_object).into_iter().flatten();
         let cleaned = cleaned.map(|(name, it)| (name.clone(), it.clone())).collect();
-        let listed = Listed { hidden: names("hidden"), held: names("held"), cleaned };
-        self.exchange.remember(request);
-        Ok(listed)
+        Ok(Listed { hidden: names("hidden"), held: names("held"), cleaned })
     }
 
     fn begin(&self, call: &Call<'_>) -> Result<Begun, GateError> {

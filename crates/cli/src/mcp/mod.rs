@@ -17,10 +17,11 @@ mod tokens;
 
 use std::ffi::OsString;
 use std::io;
+use std::os::fd::AsFd as _;
 use std::path::Path;
 use std::sync::Arc;
 
-use ::mcp::stdio::{self, Naming};
+use ::mcp::stdio::{self, Naming, Pipe};
 use clap::Subcommand;
 use host::OpenedBy;
 
@@ -126,9 +127,11 @@ fn serve(args: &Args) -> Result<Exit, Failure> {
 /// Serves one client on stdin and stdout.
 fn serve_here(specs: &[Spec], home: &Path, naming: Naming) -> Result<Exit, Failure> {
     let gate = Arc::new(DaemonGate::new(home.to_owned()).map_err(Failure::unable)?);
+    let output = io::stdout().as_fd().try_clone_to_owned().map_err(Failure::unable)?;
+    let output = Pipe::new(output);
     peers::tell_of_cages(specs);
     let (running, servers) = peers::start(specs, home, &gate)?;
-    let served = stdio::run(gate, servers, naming, io::stdin(), io::stdout());
+    let served = stdio::run(gate, servers, naming, io::stdin(), output);
     running.end();
     served.map_err(Failure::unable)?;
     Ok(Exit::Done)

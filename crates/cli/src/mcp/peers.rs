@@ -7,7 +7,7 @@ use std::thread;
 
 use ::mcp::Gate as _;
 use ::mcp::http::client::Remote;
-use ::mcp::stdio::Server;
+use ::mcp::stdio::{Pipe, Server};
 use host::OpenedBy;
 use sandbox::{Piped, Pipes};
 use serde_json::json;
@@ -125,8 +125,8 @@ impl Program {
             Failure::unable(format!("{name}: `{}`: {error}", program.to_string_lossy()))
         })?;
         let Pipes { input, output } = pipes;
-        let name = name.to_owned();
-        Ok((child, Server { name, input: Box::new(input), output: Box::new(output) }))
+        let (name, input) = (name.to_owned(), Box::new(Pipe::new(input)));
+        Ok((child, Server { name, input, output: Box::new(output) }))
     }
 }
 

@@ -67,7 +67,9 @@ fn in_session<T>(
         approver: Approver::Absent,
         workspace: None,
         own_workspace: false,
+        ephemeral: false,
         origin: Origin::Local,
+        starter: host::Starter::Person,
     };
     let stop = host::ipc::Stop::on_signals().map_err(Failure::unable)?;
     let mut session = AgentSession::open(gate, home, who, &options, &stop)?;

@@ -46,6 +46,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         "files": prepared.inventory.files(),
         "network": manifest.capabilities.network,
         "credentials": manifest.capabilities.credentials,
+        "tools": manifest.tools.iter().map(|it| manifest.tool_name(it)).collect::<Vec<_>>(),
     });
     let act = Act::begin(&args.home, "plugin_added", &by, Taint::NONE, content)?;
     let done = plugins.add(prepared, &act.receipt, SystemClock.unix_seconds());
@@ -68,7 +69,7 @@ fn lines(it: &Prepared) -> Vec<String> {
         FileAccess::Read => "reading",
         FileAccess::Write => "reading and writing",
     };
-    vec![
+    let mut lines = vec![
         format!(
             "plugin {} {}",
             manifest.name,
@@ -86,5 +87,15 @@ fn lines(it: &Prepared) -> Vec<String> {
             output::count(it.inventory.files() as u64, "file"),
             it.inventory.digest()
         ),
-    ]
+    ];
+    if !manifest.tools.is_empty() {
+        lines.push(format!("runs `{}` in a cage, with these hosts and secrets", manifest.main));
+    }
+    lines.extend(manifest.tools.iter().map(|tool| {
+        let gives_orders = manifest.definition(tool).is_ok_and(|it| it.1);
+        let flag = if gives_orders { " (gives orders: shown to agents without them)" } else { "" };
+        let (name, about) = (manifest.tool_name(tool), printable(&tool.description).to_string());
+        format!("tool {name}{flag}: {about}")
+    }));
+    lines
 }

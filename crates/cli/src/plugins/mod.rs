@@ -20,7 +20,9 @@ use crate::home::Home;
 /// there is no other mode. They are checked when `lazaret ipc` starts, and when `reload` tells one that runs to
 /// look again.
 ///
-/// What a manifest says it needs is shown and grants nothing. Plugins are not run in this version.
+/// A plugin whose manifest declares `tools` is run for agents of our own (`lazaret run`, `chat`, `serve`): its
+/// program is started for each call, in a cage, from a copy that was compared first. It reaches the hosts and gets
+/// the secrets of the vault that its manifest declares, which you are shown before you add it, and nothing else.
 ///
 /// Try it:
 ///   lazaret plugins add ./provider-memory-redis

@@ -165,17 +165,23 @@ fn judged<'a>(
     it: &Recorded,
     confirmed: Confirmed,
 ) -> Result<Judged<'a>, Unjudged> {
-    let call = |origin: Origin| Call {
+    let call = |origin: Origin, sub_agent: Option<&String>| Call {
         sheet: FactSheet { confirmed, ..it.sheet.clone() },
         args: it.args.clone().unwrap_or_default(),
         origin,
-        sub_agent: None,
+        sub_agent: sub_agent.cloned(),
     };
-    let local = judge(loaded, &call(Origin::Local));
+    // As each of those who asked; the first that may not decides.
+    let of = |origin: Origin| {
+        let mut subs = it.sub_agents.iter().map(|sub| judge(loaded, &call(origin, Some(sub))));
+        let stopped = subs.find(|it| closed(it).is_some());
+        stopped.unwrap_or_else(|| judge(loaded, &call(origin, None)))
+    };
+    let local = of(Origin::Local);
     if loaded.manifests.is_none() {
         return Ok(local);
     }
-    let remote = judge(loaded, &call(Origin::Remote));
+    let remote = of(Origin::Remote);
     match closed(&local) {
         by if by != closed(&remote) => Err(Unjudged::Origin),
         // Only the last layer looks at arguments.

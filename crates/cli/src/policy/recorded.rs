@@ -29,6 +29,8 @@ pub(crate) struct Recorded {
     pub(crate) rule: String,
     /// What spoke against it.
     pub(crate) objections: Vec<Objected>,
+    /// The sub-agents who asked; none if the agent did.
+    pub(crate) sub_agents: Vec<String>,
     /// Rules that a yes has lifted.
     pub(crate) lifted: Vec<String>,
     /// The facts that were judged, in the spelling of cases.
@@ -118,7 +120,10 @@ fn understood(
     let sheet = Call::read(&facts).map_err(|_| NOT_UNDERSTOOD)?.sheet;
     let objections = content.get("objections").and_then(Value::as_array).ok_or(NO_FACTS)?;
     let objections = objections.iter().map(objected).collect::<Option<_>>();
-    let lifted = content.get("lifted").and_then(Value::as_array).into_iter().flatten();
+    let texts = |key: &str| -> Vec<String> {
+        let list = content.get(key).and_then(Value::as_array).into_iter().flatten();
+        list.filter_map(Value::as_str).map(str::to_owned).collect()
+    };
     let shown = text("args").unwrap_or_default().to_owned();
     let who = [meta("session"), meta("user"), meta("agent"), tool];
     Ok(Some(Recorded {
@@ -130,7 +135,8 @@ fn understood(
         decision: parse(decision).ok_or(NOT_UNDERSTOOD)?,
         rule: rule.to_owned(),
         objections: objections.ok_or(NOT_UNDERSTOOD)?,
-        lifted: lifted.filter_map(Value::as_str).map(str::to_owned).collect(),
+        sub_agents: texts("sub_agents"),
+        lifted: texts("lifted"),
         args: whole(&shown, who, text("action_sha256").unwrap_or_default()),
         facts,
         sheet,

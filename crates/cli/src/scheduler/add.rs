@@ -2,7 +2,7 @@
 
 use aegx::timestamp;
 use evidence::{Clock, SystemClock};
-use host::scheduler::{Added, Cron, NewJob, Owner, Settings, When};
+use host::scheduler::{Added, Cron, Delivery, NewJob, Owner, Settings, When};
 use model::{AgentId, Taint, UserId};
 use serde_json::json;
 
@@ -29,6 +29,13 @@ pub(crate) struct Args {
     /// Once: a date and a time, by the clocks of the time zone of jobs unless it ends with Z or an offset.
     #[arg(long, value_name = "TIME")]
     at: Option<String>,
+    /// How many tokens each run may use, where the host carries jobs out.
+    #[arg(long, value_name = "TOKENS", value_parser = clap::value_parser!(u64).range(1..))]
+    max_tokens: Option<u64>,
+    /// Where answers go, where `lazaret serve` carries jobs out: `last` (where the user wrote last), or an address of
+    /// the user, such as telegram:dm:12345.
+    #[arg(long, value_name = "ADDRESS", value_parser = Delivery::parse)]
+    deliver: Option<Delivery>,
     /// What the agent is told.
     prompt: String,
     #[command(flatten)]
@@ -48,6 +55,8 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         "agent": args.agent.as_str(),
         "schedule": args.cron.as_ref().or(args.at.as_ref()),
         "prompt": args.prompt,
+        "max_tokens": args.max_tokens,
+        "delivery": args.deliver.as_ref().map(ToString::to_string),
     });
     let act = Act::begin(&args.home, "job_added", &by, Taint::NONE, content)?;
     let new = NewJob {
@@ -56,8 +65,9 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         record: act.receipt.id().to_string(),
         tag: None,
         prompt: args.prompt.clone(),
-        token_budget: None,
+        token_budget: args.max_tokens,
         when,
+        delivery: args.deliver.clone(),
     };
     let done = super::of_person(&args.home).and_then(|scheduler| {
         scheduler.add(new, SystemClock.unix_seconds()).map_err(|error| failure(&error))

@@ -47,6 +47,10 @@ fn job(it: &Job) -> Value {
         "next": it.next.map(timestamp::from_unix),
         "skipped": it.skipped,
         "missed": it.missed,
+        "maxTokenBudget": it.token_budget,
+        "delivery": it.delivery.as_ref().map(ToString::to_string),
+        "remote": it.made_in.remote,
+        "sub_agents": it.made_in.sub_agents,
         "record": it.record,
         "tag": it.tag.as_ref().map(tag_value),
     })
@@ -65,8 +69,18 @@ pub(super) fn value(it: &Came) -> Value {
         "given_to": it.run.given.as_ref().map(|it| it.session.as_str()),
         "record": it.run.record,
         "tag": it.job.tag.as_ref().map(tag_value),
+        "status": it.run.ended.as_ref().map(|it| it.status.as_str()),
+        "answer": it.run.ended.as_ref().map(|it| it.text.as_str()),
+        "answer_tag": it.run.ended.as_ref().and_then(|it| it.tag.as_ref()).map(tag_value),
+        "tokens": it.run.ended.as_ref().map(|it| it.tokens),
+        "ended": it.run.ended.as_ref().map(|it| timestamp::from_unix(it.at)),
+        "delivered_to": it.run.handed.as_ref().and_then(|it| it.outcome.as_ref().ok()),
+        "undelivered": it.run.handed.as_ref().and_then(|it| it.outcome.as_ref().err()),
     })
 }
+
+/// Characters of an answer that a line shows; `--json` has all that is kept.
+const ANSWER_CHARS: usize = 200;
 
 fn schedule(it: &Job) -> String {
     match &it.when {
@@ -102,6 +116,18 @@ pub(super) fn run_line(it: &Came) -> bool {
         || format!("waits since {due}"),
         |it| format!("of {due} was given to session {}", it.session),
     );
+    let state = match &it.run.ended {
+        None => state,
+        Some(ended) => {
+            let answer: String = ended.text.chars().take(ANSWER_CHARS).collect();
+            let went = match it.run.handed.as_ref().map(|it| &it.outcome) {
+                None => String::new(),
+                Some(Ok(to)) => format!(" (delivered to {})", printable(to)),
+                Some(Err(why)) => format!(" (not delivered: {})", printable(why)),
+            };
+            format!("of {due} {}{went}: {};", ended.status.as_str(), printable(&answer))
+        }
+    };
     let (agent, user) = (&it.job.agent, &it.job.user);
     output::line(&format!("{} {state} for {agent} of {user}: {}", it.run.id, printable(&prompt)))
 }

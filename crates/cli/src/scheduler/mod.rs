@@ -1,6 +1,7 @@
 //! `lazaret scheduler …`: work at set times.
 
 mod add;
+mod full;
 mod list;
 mod remove;
 mod run;
@@ -27,9 +28,14 @@ use crate::home::Home;
 ///     heartbeat: {everyMinutes: 30, user: me, agent: main, prompt: "anything new?"}
 ///     maxJobsPerUser: 100
 ///
-/// A job that is due becomes a run that waits. The first session of its user and agent that asks by the
-/// action `scheduler_list_triggers` gets it; `lazaret scheduler run` prints it for programs of yours. No
-/// agent is started in this version.
+/// With `scheduler: cron`, a job that is due becomes a run that waits. The first session of its user and
+/// agent that asks by the action `scheduler_list_triggers` gets it; `lazaret scheduler run` prints it for
+/// programs of yours.
+///
+/// With `scheduler: full`, the host carries it out: `lazaret scheduler run` and `lazaret serve` start a session
+/// of the user with the agent, without a person. What needs one waits in `lazaret approvals`, and the run ends
+/// with that. At most four run at once; the last answer of each job is in `lazaret scheduler list`. With `--deliver`
+/// the server says it on a messenger, too, to the user alone.
 ///
 /// If nobody has asked for the last run of a job yet, the next is skipped. A job that was due while nobody was there
 /// comes once, late; after more than an hour (a day for what comes once) it is missed. Outside of the
@@ -53,7 +59,7 @@ pub(crate) struct Args {
 #[derive(Subcommand)]
 enum Command {
     List(list::Args),
-    Add(add::Args),
+    Add(Box<add::Args>),
     Remove(remove::Args),
     Run(run::Args),
 }
@@ -78,7 +84,8 @@ fn of_person(home: &Home) -> Result<Scheduler, Failure> {
 }
 
 fn none_chosen() -> Failure {
-    Failure::usage("no scheduler is chosen: `scheduler: cron` under `providers` in config.yaml")
+    let next = "`scheduler: cron` or `scheduler: full` under `providers` in config.yaml";
+    Failure::usage(format!("no scheduler is chosen: {next}"))
 }
 
 fn failure(error: &SchedulerError) -> Failure {

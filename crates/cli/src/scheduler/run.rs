@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use evidence::{Clock, Config, Journal, SystemClock};
 use host::ipc::Stop;
-use host::scheduler::Outcome;
+use host::scheduler::{Outcome, Runner, runner};
 use serde_json::json;
 
-use super::{failure, list};
+use super::{failure, full, list};
 use crate::failure::{Exit, Failure};
 use crate::home::Home;
 use crate::output;
@@ -16,7 +16,7 @@ use crate::output;
 /// How often it looks.
 const PAUSE: Duration = Duration::from_secs(15);
 
-/// Look which jobs are due, until SIGTERM or SIGINT, and print each run that came.
+/// Look which jobs are due, until SIGTERM or SIGINT, and print each run that came, or carry it out.
 ///
 /// The journal is open only while it looks, so that `lazaret ipc` can run beside it; while that is open, it
 /// waits, and the agent there sees its own runs anyway.
@@ -34,6 +34,11 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     let stop = Stop::on_signals().map_err(Failure::unable)?;
+    let runner = runner(&args.home.dir()?).map_err(Failure::usage)?;
+    let look = |args: &Args| match runner {
+        Some(Runner::Host) => full::carry_out(&args.home.dir()?, args.json, &stop),
+        Some(Runner::Agent) | None => look(args),
+    };
     let mut is_first = true;
     loop {
         let looked = if is_first || is_anything_due(args)? { look(args) } else { Ok(()) };
@@ -65,21 +70,23 @@ fn look(args: &Args) -> Result<(), Failure> {
     if let Some(journal) = Arc::into_inner(journal) {
         journal.close().map_err(Failure::unable)?;
     }
-    for outcome in found? {
-        let (word, job) = match &outcome {
-            Outcome::Came(came) => {
-                let _ =
-                    if args.json { output::json(&list::value(came)) } else { list::run_line(came) };
-                continue;
-            }
-            Outcome::Skipped(job) => ("skipped", job),
-            Outcome::Missed(job) => ("missed", job),
-        };
-        if args.json {
-            output::json(&json!({ "job": job.id.to_string(), "state": word }));
-        } else {
-            output::note(&format!("{word} {}", job.id));
-        }
-    }
+    found?.iter().for_each(|it| tell(it, args.json));
     Ok(())
+}
+
+/// Prints what became of a job that was due.
+pub(super) fn tell(outcome: &Outcome, is_json: bool) {
+    let (word, job) = match outcome {
+        Outcome::Came(came) => {
+            let _ = if is_json { output::json(&list::value(came)) } else { list::run_line(came) };
+            return;
+        }
+        Outcome::Skipped(job) => ("skipped", job),
+        Outcome::Missed(job) => ("missed", job),
+    };
+    if is_json {
+        output::json(&json!({ "job": job.id.to_string(), "state": word }));
+    } else {
+        output::note(&format!("{word} {}", job.id));
+    }
 }

@@ -1,5 +1,6 @@
 //! `lazaret serve`: agents over the network, in the process that owns the gate.
 
+mod jobs;
 mod personal;
 mod served;
 
@@ -7,13 +8,14 @@ use std::io;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use ::serve::{Handle, Log, Parts, Server, StartError};
 use evidence::SystemClock;
 use host::agents::{Agents, AgentsOptions};
+use host::channels::Channels;
 use host::doors::{self, Doors};
 use host::ipc::{Socket, SocketError, Stop};
 use host::models::Models;
@@ -107,6 +109,7 @@ fn serve_doors(
         ..AgentsOptions::default()
     };
     let agents = Agents::new(Arc::clone(gate), home, Arc::new(models), options)?;
+    let channels = Arc::new(Channels::of(gate, home).map_err(Failure::usage)?);
     let parts = Parts {
         home: home.to_owned(),
         runtime: Arc::clone(&agents) as Arc<dyn agent::Runtime>,
@@ -114,19 +117,28 @@ fn serve_doors(
         clock: Arc::new(SystemClock),
         log: Log::to(io::stdout(), Arc::new(SystemClock)).map_err(Failure::unable)?,
         personal: Arc::new(Files::new(home)),
+        channels: Some(Arc::clone(&channels)),
     };
     let server = Server::bind(args.listen, parts).map_err(not_started)?;
     output::note(&format!("serving http://{}", server.address()));
     let handle = server.handle();
+    let jobs = jobs::of(&agents, home, &handle, &channels)?;
     let (stopper, stop) = Stop::pair().map_err(Failure::unable)?;
     let doors = Doors::new(gate, home, std::env::home_dir(), stop)
         .beside(Arc::new(Commands::new(handle.clone())));
     let served = thread::scope(|scope| {
         let serving = scope.spawn(|| doors.serve(socket));
         let server = scope.spawn(|| server.run());
-        let waited = wait(signals, &handle, || serving.is_finished() || server.is_finished());
-        end(&handle, || server.is_finished());
-        agents.end();
+        let is_over = AtomicBool::new(false);
+        let waited = thread::scope(|scope| {
+            scope.spawn(|| jobs::run(jobs.as_ref(), &is_over));
+            let waited = wait(signals, &handle, || serving.is_finished() || server.is_finished());
+            is_over.store(true, Ordering::Release);
+            end(&handle, || server.is_finished());
+            agents.end();
+            waited
+        });
+        jobs::end(jobs.as_ref());
         stopper.stop();
         let server = server.join().map_err(|_| Failure::unable("the server broke"))?;
         let serving = serving.join().map_err(|_| Failure::unable("a door broke"))?;
@@ -134,7 +146,7 @@ fn serve_doors(
         serving.map_err(Failure::unable)?;
         waited
     });
-    drop((doors, handle));
+    drop((doors, handle, jobs, channels));
     served
 }
 

@@ -62,6 +62,7 @@ fn turn() -> Result<Turn, Failure> {
         agent: DEFAULT_AGENT.to_owned(),
         session: new_session().map_err(Failure::unable)?.as_str().to_owned(),
         content: String::new(),
+        voice: agent::Voice::User,
         earlier: None,
         local: true,
     })

@@ -54,6 +54,9 @@ pub(crate) struct Args {
     /// The directory in which the agent works [default: its own, in the state directory]
     #[arg(long, value_name = "DIR")]
     workspace: Option<PathBuf>,
+    /// Work in a new, empty directory that is removed when the session ends.
+    #[arg(long, conflicts_with = "workspace")]
+    ephemeral: bool,
 }
 
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
@@ -63,6 +66,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         profile: args.profile,
         approver: Approver::Reachable,
         workspace: args.workspace.clone(),
+        ephemeral: args.ephemeral,
         workers_max: 1,
         ..AgentsOptions::default()
     };
@@ -76,6 +80,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         agent: args.agent.as_str().to_owned(),
         session: session.as_str().to_owned(),
         content: String::new(),
+        voice: agent::Voice::User,
         earlier: None,
         local: true,
     };

@@ -16,17 +16,17 @@ use crate::output;
 const LET_GO_WITHIN: Duration = Duration::from_secs(2);
 
 /// A gate, models and workers.
-pub(super) struct Host {
-    pub(super) agents: Arc<Agents>,
-    pub(super) gate: Arc<Gate>,
+pub(crate) struct Host {
+    pub(crate) agents: Arc<Agents>,
+    pub(crate) gate: Arc<Gate>,
     /// Is there no model but the mock one, because nobody chose one?
-    pub(super) is_mock: bool,
+    pub(crate) is_mock: bool,
     home: PathBuf,
 }
 
 impl Host {
     /// Opens the gate on `home`, with the models that its settings choose; with the mock one where they choose none.
-    pub(super) fn open(home: &Path, options: AgentsOptions) -> Result<Self, Failure> {
+    pub(crate) fn open(home: &Path, options: AgentsOptions) -> Result<Self, Failure> {
         let policy = setup::policy_of(home, None)?;
         // What a browser's pages ask for are calls of the tools that a proxy has.
         let catalogue = gateway::proxy::catalogue().map_err(Failure::unable)?;
@@ -50,7 +50,7 @@ impl Host {
     }
 
     /// Says how to have a real model, where there is none.
-    pub(super) fn say_if_mock(&self) {
+    pub(crate) fn say_if_mock(&self) {
         if self.is_mock {
             output::hint(
                 "no model is chosen: the mock provider answers, which is no model. For a real one write \
@@ -61,7 +61,7 @@ impl Host {
     }
 
     /// Does `work` while people can come to the door of `control`.
-    pub(super) fn beside<T>(
+    pub(crate) fn beside<T>(
         &self,
         control: Option<&Socket>,
         work: impl FnOnce() -> Result<T, Failure>,
@@ -70,7 +70,7 @@ impl Host {
     }
 
     /// Ends all workers, then the gate.
-    pub(super) fn close(self) -> Result<(), Failure> {
+    pub(crate) fn close(self) -> Result<(), Failure> {
         let Self { agents, mut gate, .. } = self;
         agents.end();
         drop(agents);

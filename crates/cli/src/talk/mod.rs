@@ -4,7 +4,7 @@ pub(crate) mod agents;
 mod bench;
 pub(crate) mod chat;
 mod editor;
-mod host;
+pub(crate) mod host;
 mod keys;
 mod ledger;
 pub(crate) mod once;

@@ -54,6 +54,9 @@ pub(crate) struct Args {
     /// The directory in which the agent works [default: its own, in the state directory]
     #[arg(long, value_name = "DIR")]
     workspace: Option<PathBuf>,
+    /// Work in a new, empty directory that is removed when the session ends.
+    #[arg(long, conflicts_with = "workspace")]
+    ephemeral: bool,
     /// What it may cost, in dollars; needs prices in config.yaml.
     #[arg(long, value_name = "DOLLARS", value_parser = micro_dollars)]
     max_cost: Option<u64>,
@@ -88,6 +91,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         agent: args.agent.as_str().to_owned(),
         session: session.as_str().to_owned(),
         content: args.message.clone(),
+        voice: agent::Voice::User,
         earlier: None,
         local: true,
     };
@@ -95,8 +99,8 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         profile: args.profile,
         approver: Approver::Absent,
         workspace: args.workspace.clone(),
+        ephemeral: args.ephemeral,
         cost_max: args.max_cost,
-        workers_max: 1,
         ..AgentsOptions::default()
     };
     let host = Host::open(&home, options)?;

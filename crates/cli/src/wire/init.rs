@@ -45,7 +45,8 @@ pub(crate) struct Args {
     /// told so in its line (`lazaret mcp --help`).
     #[arg(long, conflicts_with = "no_mcp")]
     cage_servers: bool,
-    /// Put Claude Code's hooks into managed settings, which users cannot switch off (needs root).
+    /// Put hooks into the machine's managed settings where an agent has them (Claude Code, Codex, Gemini CLI, Cursor): users
+    /// cannot switch them off, or not as easily (needs root, and is for agents that run as root).
     #[arg(long)]
     managed: bool,
     /// Show what would change, and change nothing.
@@ -64,8 +65,8 @@ pub(crate) struct Args {
     by: By,
 }
 
-/// Where Claude Code looks for managed settings.
-const MANAGED: &str = "/etc/claude-code";
+/// Where the file system begins, beneath which agents look for managed settings.
+const ROOT: &str = "/";
 
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     let project = args.project.as_deref().map(files::resolved).transpose();
@@ -85,7 +86,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         tell_json(args, &found, None, &[]);
         return Ok(Exit::Done);
     }
-    let managed = args.managed.then(|| PathBuf::from(MANAGED));
+    let managed = args.managed.then(|| PathBuf::from(ROOT));
     let options = Options { hooks: true, mcp: !args.no_mcp, cage: args.cage_servers, managed };
     let planned = plan(&around, &which, &options).map_err(Failure::usage)?;
     if !args.json {

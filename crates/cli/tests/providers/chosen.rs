@@ -22,7 +22,7 @@ fn what_this_version_has_can_be_chosen() {
     assert!(fs::read_dir(empty.path()).unwrap().next().is_none(), "looking makes nothing");
     let memory = shown.iter().find(|it| it["kind"] == "memory").unwrap();
     assert_eq!(memory["in_use"], "sqlite");
-    assert_eq!(memory["built"], serde_json::json!(["file", "sqlite"]));
+    assert_eq!(memory["built"], serde_json::json!(["file", "sqlite", "memu"]));
     let llm = shown.iter().find(|it| it["kind"] == "llm").unwrap();
     let built = serde_json::json!(["anthropic", "openai", "local", "multi", "router", "mock"]);
     assert_eq!((&llm["in_use"], &llm["built"]), (&Value::Null, &built));

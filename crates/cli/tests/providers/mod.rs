@@ -7,6 +7,7 @@
 )]
 
 mod chosen;
+mod full;
 mod jobs;
 mod memory;
 mod models;

@@ -31,6 +31,7 @@ fn ask(servers: &NamedServers, url: &str, headers: &[(&str, &str)]) -> Result<Ar
     let question = Question {
         verb: Verb::Post,
         target: &target,
+        hidden: None,
         headers: headers.collect(),
         body: "{}".into(),
         wait: Duration::from_secs(25),
@@ -127,6 +128,7 @@ fn who_waits_no_longer_is_not_kept_waiting() {
     let question = Question {
         verb: Verb::Get,
         target: &target,
+        hidden: None,
         headers: Vec::new(),
         body: "".into(),
         wait: Duration::from_secs(25),

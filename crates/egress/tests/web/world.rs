@@ -265,6 +265,7 @@ fn admitted(settings: Global) -> Admission {
         manifest: Arc::new(Manifest::silent(&AgentId::parse("main").unwrap())),
         user: Arc::new(User::local(UserId::parse("ann").unwrap())),
         origin: Origin::Local,
+        sub_agents: Vec::new(),
     }
 }
 

@@ -169,6 +169,39 @@ fn everybody_in_a_failed_batch_hears_of_it() {
     assert_sound(dir.path());
 }
 
+/// A disk that panics once it is told to.
+struct PanickingDisk(AtomicBool);
+
+impl Disk for PanickingDisk {
+    #[expect(clippy::panic, reason = "a fault of ours, on purpose")]
+    fn write_at(&self, file: &File, bytes: &[u8], offset: u64) -> io::Result<usize> {
+        if self.0.load(Ordering::SeqCst) {
+            panic!("on purpose");
+        }
+        RealDisk.write_at(file, bytes, offset)
+    }
+
+    fn sync(&self, file: &File) -> io::Result<()> {
+        QuickDisk.sync(file)
+    }
+}
+
+#[test]
+fn a_fault_of_ours_ends_the_writing_and_no_producer() {
+    let dir = tempfile::tempdir().unwrap();
+    let disk = Arc::new(PanickingDisk(AtomicBool::new(false)));
+    let (journal, _) = Journal::open(&Config { disk: disk.clone(), ..config(dir.path()) }).unwrap();
+    journal.append(numbered(0)).unwrap();
+    disk.0.store(true, Ordering::SeqCst);
+    for _ in 0..3 {
+        assert!(matches!(journal.append(numbered(FAILED)), Err(AppendError::Poisoned { .. })));
+    }
+    assert!(journal.close().is_err());
+    drop(Journal::open(&config(dir.path())).unwrap());
+    assert_eq!(numbers(dir.path()), [0]);
+    assert_sound(dir.path());
+}
+
 #[test]
 fn a_blob_that_cannot_be_written_poisons_the_journal_before_its_record_is() {
     let dir = tempfile::tempdir().unwrap();

@@ -168,6 +168,7 @@ fn open(monitor: &Monitor, agent: &str, settings: Option<&Global>) -> Caller {
         manifest: Arc::new(Manifest::silent(&who.agent)),
         user: Arc::new(User::local(who.user.clone())),
         origin: access::Origin::Local,
+        sub_agents: Vec::new(),
     });
     let opening = Opening {
         who: who.clone(),

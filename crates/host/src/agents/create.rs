@@ -3,7 +3,6 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use aegx::Digest;
 use model::{AgentId, SessionId};
 
 use crate::manifests::manifest_path;
@@ -25,6 +24,14 @@ providers:
   llm: mock
 ";
 
+/// The person at this machine, who has no token.
+const USERS: &str = "users:
+  - name: me
+    agents: \"*\"
+    budget: unlimited
+    admin: true
+";
+
 /// Makes the file of an agent, and settings and users where there are none: as soon as there is an agent in a file,
 /// sessions are admitted by files. Gives what was made.
 ///
@@ -41,9 +48,7 @@ pub fn create(home: &Path, agent: &AgentId) -> io::Result<Vec<PathBuf>> {
     files::private::create_dir(folder)?;
     // The manifest last: before the others are there, nobody is admitted by it.
     let mut made = Vec::new();
-    for (path, text) in
-        [(home.join("config.yaml"), SETTINGS.to_owned()), (home.join("users.yaml"), users()?)]
-    {
+    for (path, text) in [(home.join("config.yaml"), SETTINGS), (home.join("users.yaml"), USERS)] {
         if path.symlink_metadata().is_err() {
             files::private::replace(&path, text.as_bytes())?;
             made.push(path);
@@ -52,17 +57,6 @@ pub fn create(home: &Path, agent: &AgentId) -> io::Result<Vec<PathBuf>> {
     files::private::replace(&path, IDENTITY.as_bytes())?;
     made.push(path);
     Ok(made)
-}
-
-/// One user, the person at this machine, with a token that nobody has.
-fn users() -> io::Result<String> {
-    let mut nobody_knows = [0; 32];
-    getrandom::fill(&mut nobody_knows).map_err(io::Error::other)?;
-    let hash = Digest::of(&nobody_knows).to_hex();
-    let hash = hash.as_str();
-    Ok(format!(
-        "users:\n  - name: me\n    token_hash: \"{hash}\"\n    agents: \"*\"\n    budget: unlimited\n    admin: true\n"
-    ))
 }
 
 /// A name for a new session that nobody has used.

@@ -1,10 +1,17 @@
 //! Agents of our own: one confined worker for each open session, and turns that always come to an end.
 
 mod cards;
+mod child;
+mod children;
 mod create;
+mod errors;
+mod jobs;
+mod memory;
 mod settings;
 mod slots;
+mod stream;
 mod words;
+mod workers;
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -14,23 +21,29 @@ use std::time::Duration;
 
 use agent::{
     AgentCard, Approval, Frame, Question, Reply, Runtime, ToWorker, Turn, TurnError, TurnErrorCode,
+    Voice,
 };
 use evidence::{Clock, SystemClock};
 use llm::{Role, Usage};
-use model::{AgentId, Caller, Kind, SessionId, UserId};
-use monitor::Refusal;
-use policy::access::Origin;
+use model::{AgentId, Caller, Kind, SessionId, TaintTag, UserId};
 
-use crate::agent_session::SessionOptions;
 use crate::gate::{Gate, GateError};
-use crate::worker::{Asks, HistoryError, IDLE_MAX, Leases, Prepared, Seen, Spawner, Start, Worker};
-use crate::worker::{END_WITHIN, History, Spoken, TurnLimits};
+use crate::worker::{Asks, Bounds, History, Leases, Prepared, Seen, Spawner, Spoken};
+use crate::worker::{TurnLimits, add};
+use crate::workspace::Workspace;
 
 pub use cards::{DEFAULT_AGENT, all as cards, card};
 pub use create::{create, new_session};
+pub use jobs::{Accounts, HandOver, Jobs, RUNS_MAX, Settle};
 pub use settings::{AgentsOptions, WORKERS_MAX};
 
+pub(crate) use errors::error;
+
+use errors::{no_room, not_kept, refused};
+use memory::Remembers;
 use slots::{Full, Slot, Slots};
+use stream::{OfSession, Stream};
+use workers::Seat;
 
 /// How often it is looked for workers that have nothing to do.
 const SWEEP: Duration = Duration::from_secs(15);
@@ -40,6 +53,8 @@ const FORCED_WITHIN: Duration = Duration::from_secs(15);
 
 /// Runs agents. What it stands on must stay until it has ended.
 pub struct Agents {
+    /// For those who work for it, and must not hold it.
+    me: Weak<Self>,
     gate: Arc<Gate>,
     home: PathBuf,
     asks: Arc<dyn Asks>,
@@ -49,6 +64,18 @@ pub struct Agents {
     slots: Slots,
     /// Which reading of the files counts.
     generation: AtomicU64,
+    remembers: Remembers,
+}
+
+/// What a turn is made of.
+struct Errand<'a> {
+    who: &'a Caller,
+    seat: Seat,
+    limits: TurnLimits,
+    /// Takes in what is said, once the session is open; gives it and its label.
+    heard: &'a dyn Fn() -> Result<(String, Option<TaintTag>), TurnError>,
+    /// What the agent is reminded by, if it is to be reminded.
+    recalls: Option<&'a str>,
 }
 
 /// A turn, and what was denied in it.
@@ -86,8 +113,14 @@ impl Agents {
         let slots = Slots::new(options.workers_max, options.workers_per_user_max);
         let (home, generation) = (home.to_owned(), AtomicU64::default());
         let leases = Leases::default();
-        let agents =
-            Arc::new(Self { gate, home, asks, options, spawner, leases, slots, generation });
+        let remembers = Remembers::of(&gate, &home)?;
+        // Whoever has the gate is alone here.
+        Workspace::sweep_ephemeral(&home).map_err(GateError::unable)?;
+        crate::plugins::sweep(&home).map_err(GateError::unable)?;
+        let agents = Arc::new_cyclic(|me| {
+            let me = Weak::clone(me);
+            Self { me, gate, home, asks, options, spawner, leases, slots, generation, remembers }
+        });
         let weak = Arc::downgrade(&agents);
         let sweeper = thread::Builder::new().name("sweeper".to_owned());
         sweeper.spawn(move || sweep(&weak)).map_err(GateError::unable)?;
@@ -103,7 +136,7 @@ impl Agents {
         cards::exists(&self.home, &who.agent)?;
         self.in_slot(&who, |slot| {
             slot.begin();
-            let started = self.worker(slot, &who, turn.local).map(drop);
+            let started = self.worker(slot, &who, &Seat::of_person(turn.local)).map(drop);
             if started.is_err() {
                 self.slots.remove(slot);
             }
@@ -132,7 +165,17 @@ impl Agents {
         cards::exists(&self.home, &who.agent)?;
         self.in_slot(&who, |slot| {
             let stop = slot.begin();
-            let outcome = self.turn_in(slot, &stop, &who, turn, on_frame);
+            let limits = TurnLimits {
+                wall: self.options.turn_max,
+                cost: self.options.cost_max,
+                ..TurnLimits::default()
+            };
+            let seat = Seat::of_person(turn.local);
+            // What is remembered of a user is not for others who hear the answer.
+            let recalls = (turn.voice == Voice::User).then_some(turn.content.as_str());
+            let heard = || self.heard(&who, turn);
+            let errand = Errand { who: &who, seat, limits, heard: &heard, recalls };
+            let outcome = self.turn_in(slot, &stop, &errand, on_frame);
             let is_of_no_use = slot.worker().is_none_or(|it| it.is_over());
             if is_of_no_use {
                 self.end_worker(slot);
@@ -181,117 +224,56 @@ impl Agents {
         &self,
         slot: &Slot,
         stop: &Arc<AtomicBool>,
-        who: &Caller,
-        turn: &Turn,
+        errand: &Errand<'_>,
         on_frame: &mut dyn FnMut(Frame),
     ) -> Result<Account, TurnError> {
-        let worker = self.worker(slot, who, turn.local);
+        let Errand { who, ref seat, limits, heard, recalls } = *errand;
+        let worker = self.worker(slot, who, seat);
         if stop.load(Ordering::Acquire) {
             return Ok(Account::interrupted());
         }
         let worker = worker?;
         let history = History::of(&self.home, who).map_err(|it| not_kept(&it.into()))?;
-        let earlier = history.read(&*self.gate.store, who);
+        let most = self.remembers.now().history.max_turns.as_len();
+        let earlier = history.read(&*self.gate.store, who, most);
         let (earlier, _) = earlier.map_err(|it| not_kept(&it))?;
-        let (content, tag) = self.heard(who, turn)?;
+        let (content, tag) = heard()?;
         let said = |role, text: &str| Spoken { role, text: text.to_owned() };
         let spoken = said(Role::User, &content);
         let kept = history.add(&*self.gate.store, who, &spoken, tag.as_ref());
         kept.map_err(|it| not_kept(&it))?;
 
         let now = || SystemClock.unix_seconds();
-        let prepared = Prepared { content: &content, earlier: &earlier, now: now() };
-        let message: ToWorker = worker.prepare(&self.gate.monitor, &prepared)?;
-        let limits = TurnLimits {
-            wall: self.options.turn_max,
-            cost: self.options.cost_max,
-            ..TurnLimits::default()
+        let memory = self.recalled(who, recalls);
+        // One that was spoken to knows what was said.
+        let (earlier, summarising) = match worker.is_fresh() {
+            true => self.summarised(who, earlier),
+            false => (earlier, Usage::default()),
         };
-        let seen = worker.turn(&message, stop, limits, &*self.gate.store, &now, on_frame)?;
+        let prepared =
+            Prepared { content: &content, earlier: &earlier, memory: &memory, now: now() };
+        let message: ToWorker = worker.prepare(&self.gate.monitor, &prepared)?;
+        let bounds = Bounds { stop: Arc::clone(stop), limits, above: None };
+        let judge = OfSession { monitor: &self.gate.monitor, who };
+        let mut stream = Stream::new(&judge);
+        let mut on_shown = |frame| stream.take(frame).into_iter().for_each(&mut *on_frame);
+        let seen = worker.turn(&message, &bounds, &*self.gate.store, &now, &mut on_shown);
+        let seen = seen.map_err(|mut it| {
+            add(&mut it.usage, summarising);
+            it
+        })?;
 
         let Seen { mut reply, denied, needs_person } = seen;
         reply.content = self.gate.monitor.without_secrets(&reply.content).into_owned();
         let spoken = said(Role::Assistant, &reply.content);
+        add(&mut reply.usage, summarising);
         self.let_out(&history, who, &spoken).map_err(|it| it.after(reply.usage))?;
+        stream.rest().for_each(&mut *on_frame);
+        if !reply.interrupted && !stop.load(Ordering::Acquire) {
+            let memorising = self.memorize(who, &content, &reply.content);
+            add(&mut reply.usage, memorising);
+        }
         Ok(Account { reply, denied, needs_person })
-    }
-
-    /// The worker of a slot; one is started where there is none.
-    fn worker(&self, slot: &Slot, who: &Caller, local: bool) -> Result<Arc<Worker>, TurnError> {
-        // Before anything is read: whoever reloads meanwhile has it started again at the next turn.
-        let generation = self.generation.load(Ordering::Acquire);
-        if let Some(worker) = slot.worker() {
-            if !worker.is_over() && slot.generation() == generation {
-                return Ok(worker);
-            }
-            // Whoever takes it out waits until nobody else holds it.
-            drop(worker);
-            self.end_worker_of(slot);
-        }
-        let options = SessionOptions {
-            profile: self.options.profile,
-            approver: self.options.approver,
-            workspace: self.options.workspace.clone(),
-            own_workspace: self.options.workspace.is_none(),
-            origin: if local { Origin::Local } else { Origin::Remote },
-        };
-        let start = Start {
-            gate: &self.gate,
-            leases: &self.leases,
-            home: &self.home,
-            who,
-            options: &options,
-            asks: &self.asks,
-            spawner: &self.spawner,
-            required: &self.options.required,
-            hooks: self.options.hooks,
-            stop: &slot.stop_wanted(),
-        };
-        let worker = Worker::start(&start).map_err(|why| match why {
-            GateError::Refused(why) => error(TurnErrorCode::AccessDenied, why),
-            // Where its files are not understood, there is no such agent.
-            GateError::Usage(why) => error(TurnErrorCode::AgentNotFound, why),
-            GateError::Unable(why) | GateError::Busy(why) => error(TurnErrorCode::InitFailed, why),
-        })?;
-        Ok(slot.put(worker, generation))
-    }
-
-    /// Ends the worker of a slot, and forgets the slot.
-    fn end_worker(&self, slot: &Arc<Slot>) {
-        self.end_worker_of(slot);
-        self.slots.remove(slot);
-    }
-
-    fn end_worker_of(&self, slot: &Slot) {
-        if let Some(worker) = slot.take() {
-            // It is gone either way; a session that could not be ended in order is found so when it is opened again.
-            let _ = worker.end();
-        }
-    }
-
-    /// Ends the worker of a slot whose turn may run: in order if that obeys, by force if not.
-    fn end_slot(&self, slot: &Arc<Slot>) {
-        slot.stop();
-        let query = slot.wait_for_query(END_WITHIN).or_else(|| {
-            if let Some(worker) = slot.worker() {
-                worker.close();
-            }
-            slot.wait_for_query(FORCED_WITHIN)
-        });
-        // A turn that hangs even so has a worker that is closed: whoever runs it ends that, should it come back.
-        if query.is_some() {
-            self.end_worker(slot);
-        }
-    }
-
-    fn sweep(&self) {
-        for slot in self.slots.all() {
-            let Some(_query) = slot.query() else { continue };
-            let over = |it: Arc<Worker>| it.is_over() || it.is_idle_for(IDLE_MAX);
-            if slot.worker().is_some_and(over) {
-                self.end_worker(&slot);
-            }
-        }
     }
 }
 
@@ -326,6 +308,7 @@ impl Runtime for Agents {
     }
 
     fn reloaded(&self) {
+        self.remembers.read_again(&self.gate, &self.home);
         self.generation.fetch_add(1, Ordering::AcqRel);
     }
 
@@ -354,34 +337,4 @@ fn caller(turn: &Turn) -> Result<Caller, TurnError> {
         agent: AgentId::parse(&turn.agent).map_err(|it| no_agent(&it))?,
         door: Kind::of_static("worker"),
     })
-}
-
-fn no_room(full: Full) -> TurnError {
-    let why = match full {
-        Full::OfUser => "as many workers of this user run as may",
-        Full::OfAll => "as many workers run as may",
-    };
-    error(TurnErrorCode::WorkersExhausted, why)
-}
-
-fn refused(refusal: Refusal) -> TurnError {
-    error(TurnErrorCode::Busy, refusal.to_string())
-}
-
-/// An answer that the gate does not let out.
-fn withheld(refusal: &Refusal) -> TurnError {
-    let first = refusal.objections().first();
-    let why = first.map_or_else(|| refusal.to_string(), |it| it.for_person.clone());
-    let remedy = first.and_then(|it| it.remedy.as_deref());
-    let next = remedy.unwrap_or("ask for something else, or in other words");
-    let why = format!("the answer is withheld: {why} ({}); {next}", refusal.rule());
-    error(TurnErrorCode::AccessDenied, why)
-}
-
-fn not_kept(why: &HistoryError) -> TurnError {
-    error(TurnErrorCode::Busy, why.to_string())
-}
-
-pub(crate) fn error(code: TurnErrorCode, message: impl Into<String>) -> TurnError {
-    TurnError::new(code, message)
 }

@@ -22,6 +22,8 @@ pub struct AgentsOptions {
     pub approver: Approver,
     /// Where agents work; without it each in its own workspace.
     pub workspace: Option<PathBuf>,
+    /// Gives each session a workspace of its own, which ends with it.
+    pub ephemeral: bool,
     /// Workers at once.
     pub workers_max: usize,
     /// Of these, workers of one user.
@@ -42,6 +44,7 @@ impl Default for AgentsOptions {
             profile: Profile::Standard,
             approver: Approver::Absent,
             workspace: None,
+            ephemeral: false,
             workers_max: WORKERS_MAX,
             workers_per_user_max: usize::MAX,
             turn_max: TURN_MAX,

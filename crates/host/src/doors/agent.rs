@@ -18,6 +18,7 @@ use super::Doors;
 use crate::agent_session::{AgentSession, SessionOptions};
 use crate::gate::GateError;
 use crate::ipc::{Ends, FrameError, Limits, Socket, Stop, Stopper, serve_socket, serve_wire};
+use crate::starter::Starter;
 
 /// How often it is looked whether whoever asked has gone.
 const LOOK: Duration = Duration::from_millis(500);
@@ -66,7 +67,9 @@ impl AgentRequest {
             approver: Approver::Reachable,
             workspace: self.workspace.clone(),
             own_workspace: self.own_workspace,
+            ephemeral: false,
             origin: Origin::Local,
+            starter: Starter::Person,
         };
         Ok((who, options))
     }

@@ -14,11 +14,11 @@ use serde_json::Value;
 use super::hello::Hello;
 use super::{DOOR_BYTES_MAX, limits, socket_path};
 use crate::ipc::socket::stranger;
-use crate::ipc::{Ends, FrameError, Limits, Stop, Stopper, read, write};
+use crate::ipc::{Ends, FrameError, Limits, Stop, Stopper, Unwaited, read, write};
 
 /// A connection to the daemon.
 pub struct Connection {
-    wire: Ends<UnixStream, UnixStream>,
+    wire: Ends<UnixStream, Unwaited<UnixStream>>,
     stream: UnixStream,
     _stopper: Stopper,
 }
@@ -46,7 +46,7 @@ impl Connection {
 
     fn over(stream: UnixStream) -> io::Result<Self> {
         let (stopper, stop) = Stop::pair()?;
-        let wire = Ends::new(stream.try_clone()?, stream.try_clone()?, stop);
+        let wire = Ends::of_socket(stream.try_clone()?, stream.try_clone()?, stop);
         Ok(Self { wire, stream, _stopper: stopper })
     }
 

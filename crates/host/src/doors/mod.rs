@@ -179,14 +179,14 @@ impl<'a> Doors<'a> {
 
     /// The next frame, if one comes in time.
     fn hear(&self, stream: &UnixStream) -> Option<Vec<u8>> {
-        let mut wire = Ends::new(stream, stream, self.stop.clone());
+        let mut wire = Ends::of_socket(stream, stream, self.stop.clone());
         let heard = read(&mut wire, &limits());
         heard.inspect_err(|error| self.hook.refused_frame(&error.to_string())).ok().flatten()
     }
 
     /// The next frame of a connection that may be silent for long.
     fn hear_long(&self, stream: &UnixStream) -> Option<Vec<u8>> {
-        let mut wire = Ends::new(stream, stream, self.stop.clone());
+        let mut wire = Ends::of_socket(stream, stream, self.stop.clone());
         let limits = Limits { idle: SILENT_MAX, ..limits() };
         read(&mut wire, &limits).ok().flatten()
     }
@@ -197,7 +197,7 @@ impl<'a> Doors<'a> {
     }
 
     fn try_say(&self, stream: &UnixStream, bytes: &[u8]) -> Result<(), FrameError> {
-        write(&mut Ends::new(stream, stream, self.stop.clone()), bytes, &limits())
+        write(&mut Ends::of_socket(stream, stream, self.stop.clone()), bytes, &limits())
     }
 
     fn say_json(&self, stream: &UnixStream, value: &Value) {

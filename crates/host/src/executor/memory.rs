@@ -61,15 +61,15 @@ fn rows(name: &str, found: &[MemoryRow]) -> Output {
     Output { tags, ..Output::text(json!({ name: shown }).to_string()) }
 }
 
-/// What a row says: between marks, if somebody outside may have written it.
-fn content(row: &MemoryRow) -> Result<String, getrandom::Error> {
-    let Some(tag) = row.tag.as_ref().filter(|it| taint::is_outside(it.taint)) else {
-        return Ok(row.content.clone());
+/// What was kept: between marks, if somebody outside may have written it.
+pub(super) fn marked(content: &str, tag: Option<&TaintTag>) -> Result<String, getrandom::Error> {
+    let Some(tag) = tag.filter(|it| taint::is_outside(it.taint)) else {
+        return Ok(content.to_owned());
     };
     let mut random = [0; 16];
     getrandom::fill(&mut random)?;
     let nonce = Nonce::new(random);
-    Ok(boundary::wrap(Boundary::Memory, &tag.origin, &row.content, &nonce))
+    Ok(boundary::wrap(Boundary::Memory, &tag.origin, content, &nonce))
 }
 
 fn row(row: &MemoryRow) -> Result<Value, getrandom::Error> {
@@ -77,7 +77,7 @@ fn row(row: &MemoryRow) -> Result<Value, getrandom::Error> {
         ("id".to_owned(), json!(row.id.to_string())),
         ("scope".to_owned(), json!(row.scope)),
         ("type".to_owned(), json!(row.kind.as_str())),
-        ("content".to_owned(), json!(content(row)?)),
+        ("content".to_owned(), json!(marked(&row.content, row.tag.as_ref())?)),
         ("created".to_owned(), json!(timestamp::from_unix(row.created))),
     ]);
     let mut add = |name: &str, value: Option<Value>| {
@@ -91,7 +91,8 @@ fn row(row: &MemoryRow) -> Result<Value, getrandom::Error> {
     Ok(Value::Object(shown))
 }
 
-fn tag(tag: &TaintTag) -> Value {
+/// What is told of a tag.
+pub(super) fn tag(tag: &TaintTag) -> Value {
     let external = taint::is_outside(tag.taint);
     json!({
         "source": tag.origin,
@@ -102,7 +103,7 @@ fn tag(tag: &TaintTag) -> Value {
 }
 
 /// INVARIANT (FailClosed): what cannot be marked is not shown.
-fn unmarked(error: &getrandom::Error) -> Output {
+pub(super) fn unmarked(error: &getrandom::Error) -> Output {
     Output::unanswered(format!("there is no randomness for marks: {error}"))
 }
 

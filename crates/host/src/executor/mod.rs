@@ -13,11 +13,16 @@
 //! }
 //! ```
 
+mod about;
 mod absent;
 mod audit;
+mod delegates;
 mod file;
 mod memory;
 mod net;
+mod notes;
+mod plugins;
+mod query;
 mod scheduler;
 mod shell;
 mod skills;
@@ -28,9 +33,9 @@ use std::sync::Arc;
 use browser::Browsers;
 use egress::{Rules, Web};
 use evidence::Clock;
-use model::Effect;
-use model::ipc::{ActionName, MessageOut};
+use model::ipc::{ActionName, LlmCall, MessageOut, ModelQuery, OauthCall, ShellExec};
 use model::provider::ProviderKind;
+use model::{Effect, ToolCall};
 use monitor::{Executor, Granted, Output, Permit};
 use serde_json::json;
 use store::Memory;
@@ -40,13 +45,19 @@ use crate::services::Services;
 
 use absent::absent;
 use audit::Evidence;
+use delegates::nobody;
 
 use crate::scheduler::Scheduler;
 use crate::skills::Skills;
 
 pub use audit::AUDIT_RESULTS_DEFAULT;
+pub(crate) use delegates::Delegates;
 pub use file::{FILE_BYTES_MAX, WorkspaceFiles};
+pub(crate) use plugins::{Given, Offers, PluginTools};
 pub use shell::Shell;
+
+pub(crate) use about::About;
+pub(crate) use query::{Asker, Questions, question, words};
 
 /// Carries out what was permitted.
 ///
@@ -65,6 +76,10 @@ pub struct HostExecutor {
     scheduler: Option<Scheduler>,
     shell: Option<Shell>,
     models: Option<Arc<Desk>>,
+    delegates: Option<Arc<dyn Delegates>>,
+    plugins: Option<PluginTools>,
+    asker: Option<Asker>,
+    about: Option<About>,
 }
 
 impl HostExecutor {
@@ -86,6 +101,10 @@ impl HostExecutor {
             scheduler: None,
             shell: None,
             models: None,
+            delegates: None,
+            plugins: None,
+            asker: None,
+            about: None,
         }
     }
 
@@ -93,6 +112,39 @@ impl HostExecutor {
     #[must_use]
     pub fn with_models(mut self, models: &Models) -> Self {
         self.models = Some(models.desk());
+        self
+    }
+
+    /// With somebody to whom work can be handed.
+    #[must_use]
+    pub(crate) fn with_delegates(mut self, delegates: Arc<dyn Delegates>) -> Self {
+        self.delegates = Some(delegates);
+        self
+    }
+
+    /// With tools of plugins.
+    #[must_use]
+    pub(crate) fn with_plugins(mut self, plugins: PluginTools) -> Self {
+        self.plugins = Some(plugins);
+        self
+    }
+
+    /// What plugins offer, if there are any.
+    pub(crate) fn plugin_offers(&self) -> Option<&Offers> {
+        self.plugins.as_ref().map(PluginTools::offers)
+    }
+
+    /// With somebody who asks models for the session.
+    #[must_use]
+    pub(crate) fn with_asker(mut self, asker: Asker) -> Self {
+        self.asker = Some(asker);
+        self
+    }
+
+    /// With the files that say what the agent is.
+    #[must_use]
+    pub(crate) fn with_about(mut self, about: About) -> Self {
+        self.about = Some(about);
         self
     }
 
@@ -155,7 +207,11 @@ impl HostExecutor {
             A::MemoryWrite | A::MemoryQuery | A::MemoryRead | A::MemoryDelete | A::MemoryList => {
                 true
             }
-            A::AuditQuery => true,
+            A::TaskList | A::TaskAdd | A::TaskClose => true,
+            A::ScratchWrite | A::ScratchRead | A::ScratchList => true,
+            A::AuditQuery | A::CurrentTime => true,
+            A::PromptRead | A::ToolsRead => self.about.is_some(),
+            A::ModelQuery => self.asker.is_some(),
             A::WebFetch | A::WebSearch => self.web.is_some(),
             A::BrowserLaunch
             | A::BrowserNavigate
@@ -175,6 +231,9 @@ impl HostExecutor {
             A::FileRead | A::FileWrite | A::FileEdit | A::FileList | A::FileSearch => {
                 self.files.is_some()
             }
+            A::AgentDelegate | A::AgentCollect => {
+                self.delegates.as_ref().is_some_and(|it| it.has_sub_agents())
+            }
             A::ShellExec => self.shell.is_some() && self.files.is_some(),
         }
     }
@@ -184,18 +243,46 @@ impl HostExecutor {
         self.web.as_ref().map_or_else(|| absent(ProviderKind::Web), act)
     }
 
-    fn skills(&self, act: impl FnOnce(&Skills, i64) -> Output) -> Output {
-        match &self.skills {
-            Some(skills) => act(skills, self.clock.unix_seconds()),
-            None => absent(ProviderKind::Skills),
+    fn skills(&self, act: impl FnOnce(&Skills) -> Output) -> Output {
+        self.skills.as_ref().map_or_else(|| absent(ProviderKind::Skills), act)
+    }
+
+    fn jobs(&self, act: impl FnOnce(&Scheduler) -> Output) -> Output {
+        self.scheduler.as_ref().map_or_else(|| absent(ProviderKind::Scheduler), act)
+    }
+
+    fn model(&self, permit: Permit<LlmCall>) -> Output {
+        self.models.as_ref().map_or_else(|| absent(ProviderKind::Llm), |it| it.call(permit))
+    }
+
+    fn question(&self, permit: Permit<ModelQuery>) -> Output {
+        self.asker.as_ref().map_or_else(|| absent(ProviderKind::Llm), |it| it.answer(permit))
+    }
+
+    fn service(&self, permit: Permit<OauthCall>) -> Output {
+        let none = || absent(ProviderKind::Credentials);
+        self.services.as_ref().map_or_else(none, |it| it.call(permit))
+    }
+
+    fn command(&self, permit: Permit<ShellExec>) -> Output {
+        let Some(shell) = &self.shell else { return absent(ProviderKind::Shell) };
+        let now = || self.clock.unix_seconds();
+        self.in_workspace(|files, _| shell.run(permit, files, now))
+    }
+
+    fn itself(&self, act: impl FnOnce(&About) -> Output) -> Output {
+        self.about.as_ref().map_or_else(about::unknown, act)
+    }
+
+    fn tool(&self, permit: Permit<ToolCall>) -> Output {
+        match &self.plugins {
+            Some(plugins) => plugins.call(permit, || self.clock.unix_seconds()),
+            None => Output::not_begun("tools of others are not run by the host"),
         }
     }
 
-    fn jobs(&self, act: impl FnOnce(&Scheduler, i64) -> Output) -> Output {
-        match &self.scheduler {
-            Some(scheduler) => act(scheduler, self.clock.unix_seconds()),
-            None => absent(ProviderKind::Scheduler),
-        }
+    fn hand_on(&self, act: impl FnOnce(&dyn Delegates) -> Output) -> Output {
+        self.delegates.as_deref().map_or_else(nobody, act)
     }
 
     /// Does something with a browser, if there are any.
@@ -213,72 +300,58 @@ impl HostExecutor {
 
 impl Executor for HostExecutor {
     fn execute(&self, permit: Permit<Effect>) -> Output {
-        let memory = &*self.memory;
+        let (memory, now) = (&*self.memory, self.clock.unix_seconds());
         match permit.by_kind() {
-            Granted::MemoryWrite(permit) => {
-                memory::write(memory, permit, self.clock.unix_seconds())
+            Granted::MemoryWrite(it) => memory::write(memory, it, now),
+            Granted::MemoryQuery(it) => memory::query(memory, it),
+            Granted::MemoryRead(it) => memory::read(memory, it),
+            Granted::MemoryDelete(it) => memory::delete(memory, it),
+            Granted::MemoryList(it) => memory::list(memory, it),
+            Granted::TaskList(it) => notes::list_tasks(memory, it),
+            Granted::TaskAdd(it) => notes::add_task(memory, it, now),
+            Granted::TaskClose(it) => notes::close_task(memory, it, now),
+            Granted::ScratchWrite(it) => notes::write_note(memory, it, now),
+            Granted::ScratchRead(it) => notes::read_note(memory, it),
+            Granted::ScratchList(it) => notes::list_notes(memory, it),
+            Granted::AuditQuery(it) => self.evidence.query(it),
+            Granted::CurrentTime(it) => about::time(it, now),
+            Granted::PromptRead(it) => self.itself(|about| about.instructions(it)),
+            Granted::ToolsRead(it) => self.itself(|of| of.tools(it, |name| self.carries_out(name))),
+            Granted::LlmCall(it) => self.model(it),
+            Granted::ModelQuery(it) => self.question(it),
+            Granted::WebFetch(it) => self.web(|(web, rules)| web.fetch(it, rules)),
+            Granted::WebSearch(it) => self.web(|(web, rules)| web.search(it, rules)),
+            Granted::BrowserLaunch(it) => self.browse(|browsers| browsers.launch(it)),
+            Granted::BrowserNavigate(it) => self.browse(|browsers| browsers.navigate(it)),
+            Granted::BrowserSnapshot(it) => self.browse(|browsers| browsers.snapshot(it)),
+            Granted::BrowserClick(it) => self.browse(|browsers| browsers.click(it)),
+            Granted::BrowserType(it) => self.browse(|browsers| browsers.type_text(it)),
+            Granted::BrowserScreenshot(it) => self.browse(|browsers| browsers.screenshot(it)),
+            Granted::BrowserClose(it) => self.browse(|browsers| browsers.end(it)),
+            Granted::SkillPropose(it) => self.skills(|all| skills::propose(all, it, now)),
+            Granted::SkillRead(it) => self.skills(|all| skills::read(all, it)),
+            Granted::SkillList(it) => self.skills(|all| skills::list(all, it)),
+            Granted::OauthCall(it) => self.service(it),
+            Granted::SchedulerListCron(it) => self.jobs(|jobs| scheduler::list(jobs, it)),
+            Granted::SchedulerGetHeartbeat(it) => self.jobs(|jobs| scheduler::heartbeat(jobs, it)),
+            Granted::SchedulerListTriggers(it) => {
+                self.jobs(|jobs| scheduler::triggers(jobs, it, now))
             }
-            Granted::MemoryQuery(permit) => memory::query(memory, permit),
-            Granted::MemoryRead(permit) => memory::read(memory, permit),
-            Granted::MemoryDelete(permit) => memory::delete(memory, permit),
-            Granted::MemoryList(permit) => memory::list(memory, permit),
-            Granted::AuditQuery(permit) => self.evidence.query(permit),
-            Granted::LlmCall(permit) => match &self.models {
-                Some(models) => models.call(permit),
-                None => absent(ProviderKind::Llm),
-            },
-            Granted::WebFetch(permit) => self.web(|(web, rules)| web.fetch(permit, rules)),
-            Granted::WebSearch(permit) => self.web(|(web, rules)| web.search(permit, rules)),
-            Granted::BrowserLaunch(permit) => self.browse(|it| it.launch(permit)),
-            Granted::BrowserNavigate(permit) => self.browse(|it| it.navigate(permit)),
-            Granted::BrowserSnapshot(permit) => self.browse(|it| it.snapshot(permit)),
-            Granted::BrowserClick(permit) => self.browse(|it| it.click(permit)),
-            Granted::BrowserType(permit) => self.browse(|it| it.type_text(permit)),
-            Granted::BrowserScreenshot(permit) => self.browse(|it| it.screenshot(permit)),
-            Granted::BrowserClose(permit) => self.browse(|it| it.end(permit)),
-            Granted::SkillPropose(permit) => {
-                self.skills(|it, now| skills::propose(it, permit, now))
-            }
-            Granted::SkillRead(permit) => self.skills(|it, _| skills::read(it, permit)),
-            Granted::SkillList(permit) => self.skills(|it, _| skills::list(it, permit)),
-            Granted::OauthCall(permit) => match &self.services {
-                Some(services) => services.call(permit),
-                None => absent(ProviderKind::Credentials),
-            },
-            Granted::SchedulerListCron(permit) => self.jobs(|it, _| scheduler::list(it, permit)),
-            Granted::SchedulerGetHeartbeat(permit) => {
-                self.jobs(|it, _| scheduler::heartbeat(it, permit))
-            }
-            Granted::SchedulerListTriggers(permit) => {
-                self.jobs(|it, now| scheduler::triggers(it, permit, now))
-            }
-            Granted::SchedulerRemoveCron(permit) => {
-                self.jobs(|it, _| scheduler::remove(it, permit))
-            }
-            Granted::SchedulerAddCron(permit) => {
-                self.jobs(|it, now| scheduler::add_cron(it, permit, now))
-            }
-            Granted::SchedulerRunAt(permit) => {
-                self.jobs(|it, now| scheduler::run_at(it, permit, now))
-            }
-            Granted::FileRead(permit) => self.in_workspace(|files, now| files.read(permit, now)),
-            Granted::FileWrite(permit) => self.in_workspace(|files, now| files.write(permit, now)),
-            Granted::FileEdit(permit) => self.in_workspace(|files, now| files.edit(permit, now)),
-            Granted::FileList(permit) => self.in_workspace(|files, _| files.list(permit)),
-            Granted::FileSearch(permit) => {
-                self.in_workspace(|files, now| files.search(permit, now))
-            }
-            Granted::ShellExec(permit) => match &self.shell {
-                Some(shell) => {
-                    let now = || self.clock.unix_seconds();
-                    self.in_workspace(|files, _| shell.run(permit, files, now))
-                }
-                None => absent(ProviderKind::Shell),
-            },
+            Granted::SchedulerRemoveCron(it) => self.jobs(|jobs| scheduler::remove(jobs, it)),
+            Granted::SchedulerAddCron(it) => self.jobs(|jobs| scheduler::add_cron(jobs, it, now)),
+            Granted::SchedulerRunAt(it) => self.jobs(|jobs| scheduler::run_at(jobs, it, now)),
+            Granted::FileRead(it) => self.in_workspace(|files, now| files.read(it, now)),
+            Granted::FileWrite(it) => self.in_workspace(|files, now| files.write(it, now)),
+            Granted::FileEdit(it) => self.in_workspace(|files, now| files.edit(it, now)),
+            Granted::FileList(it) => self.in_workspace(|files, _| files.list(it)),
+            Granted::FileSearch(it) => self.in_workspace(|files, now| files.search(it, now)),
+            Granted::ShellExec(it) => self.command(it),
+            Granted::AgentDelegate(it) => self.hand_on(|to| to.delegate(it)),
+            Granted::AgentCollect(it) => self.hand_on(|from| from.collect(it)),
             // Whoever runs the agent shows it: the answer to this call says that they may.
-            Granted::MessageOut(permit) => said(&permit.spend()),
+            Granted::MessageOut(it) => said(&it.spend()),
             Granted::Message(_) => Output::not_begun("a message is taken in by the gate itself"),
-            Granted::Tool(_) => Output::not_begun("tools of others are not run by the host"),
+            Granted::Tool(permit) => self.tool(permit),
         }
     }
 }

@@ -83,14 +83,14 @@ impl<'a> Out<'a> {
 }
 
 impl Net {
-    /// The label of whatever the command made, if it had something from the network.
-    pub(super) fn label(&self, now: i64) -> Option<TaintTag> {
+    /// The label of whatever the command, which is called `what`, made, if it had something from the network.
+    pub(super) fn label(&self, what: &str, now: i64) -> Option<TaintTag> {
         let first = self.reached.first()?;
         let more = match self.reached.len() {
             1 => String::new(),
             all => format!(" and {} more", all - 1),
         };
-        Some(taint::label(Source::Web, &format!("shell_exec from {first}{more}"), now))
+        Some(taint::label(Source::Web, &format!("{what} from {first}{more}"), now))
     }
 
     /// For the record.

@@ -2,14 +2,14 @@
 
 use aegx::timestamp;
 use model::ipc::{
-    Delivery, DeliveryMode, SchedulerAddCron, SchedulerGetHeartbeat, SchedulerListCron,
+    self, DeliveryMode, SchedulerAddCron, SchedulerGetHeartbeat, SchedulerListCron,
     SchedulerListTriggers, SchedulerRemoveCron, SchedulerRunAt,
 };
 use model::{Caller, TaintTag};
 use monitor::{Output, Permit, Status};
 use serde_json::{Map, Value, json};
 
-use crate::scheduler::{Came, Cron, Job, NewJob, Owner, Scheduler, SchedulerError, When};
+use crate::scheduler::{Came, Cron, Delivery, Job, NewJob, Owner, Scheduler, SchedulerError, When};
 
 pub(super) fn add_cron(
     scheduler: &Scheduler,
@@ -104,13 +104,17 @@ fn maker<T>(permit: &Permit<T>) -> Maker {
 fn add(
     scheduler: &Scheduler,
     made: Maker,
-    (prompt, token_budget, delivery): (&str, Option<u64>, Option<&Delivery>),
+    (prompt, token_budget, delivery): (&str, Option<u64>, Option<&ipc::Delivery>),
     when: When,
     now: i64,
 ) -> Output {
-    if delivery.is_some_and(|it| it.mode != DeliveryMode::None) {
-        return Output::not_begun("no channel provider is configured: a job's answer goes nowhere");
-    }
+    let wanted = delivery.filter(|it| it.mode == DeliveryMode::Channel);
+    let wanted =
+        wanted.map(|it| it.target.as_ref().map_or(Ok(Delivery::Last), Delivery::of_target));
+    let delivery = match wanted.transpose() {
+        Ok(delivery) => delivery,
+        Err(error) => return failed(&SchedulerError::Delivery(error.to_string())),
+    };
     let new = NewJob {
         owner: owner(&made.who),
         session: made.who.session.to_string(),
@@ -119,6 +123,7 @@ fn add(
         prompt: prompt.to_owned(),
         token_budget,
         when,
+        delivery,
     };
     match scheduler.add(new, now) {
         Ok(added) => {
@@ -151,6 +156,9 @@ fn job(job: &Job) -> Value {
     }
     if let Some(budget) = job.token_budget {
         shown.insert("maxTokenBudget".to_owned(), json!(budget));
+    }
+    if let Some(delivery) = &job.delivery {
+        shown.insert("delivery".to_owned(), json!(delivery.to_string()));
     }
     if job.tag.is_some() {
         shown.insert("tainted".to_owned(), json!(true));

@@ -108,7 +108,7 @@ impl Shell {
         let ran = self.run_beside(permit, around, out.as_ref());
         let net = out.map(Out::end).unwrap_or_default();
         // What it has from the network may be in any file that it wrote.
-        let web = net.label(now());
+        let web = net.label(ORIGIN, now());
         let tag = taint::worse(tag.as_ref(), web.as_ref());
         // Also if the cage broke: until then it may have changed something.
         let mark = || files.after_command(&who.session, tag.as_ref(), now());
@@ -308,7 +308,7 @@ fn beside_that(mut content: Value, aside: &Aside, net: &Net) -> Value {
     content
 }
 
-fn held(held: &Held) -> Value {
+pub(super) fn held(held: &Held) -> Value {
     let rungs = held.rungs().iter().map(|(rung, hold)| {
         let value = match hold {
             Hold::Held(how) => json!({ "held": true, "how": how }),

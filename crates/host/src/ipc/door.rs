@@ -5,32 +5,49 @@ use std::sync::Arc;
 use aegx::{Principal, RecordType};
 use evidence::{Content, Journal, NewRecord};
 use model::ipc::{self, ActionName, Answer, Next};
-use model::{Caller, Kind, Objection, Taint};
+use model::{Caller, Kind, Objection, RawCall, Taint};
 use monitor::{Asked, Delivered, Monitor, Refusal, Status, TAINT_BLOCKED, Verdict};
 use serde_json::{Map, Value, json};
 
 use super::frame::FrameError;
-use crate::executor::HostExecutor;
+use crate::executor::{HostExecutor, Offers};
+use crate::extraction::Extraction;
 
 /// Answers messages. It decides nothing itself.
 pub struct Door {
     monitor: Arc<Monitor>,
     journal: Arc<Journal>,
     executor: HostExecutor,
+    extraction: Option<Extraction>,
 }
 
 impl Door {
     /// A door to what `monitor` guards and `executor` carries out. `journal` is the monitor's.
     #[must_use]
     pub fn new(monitor: Arc<Monitor>, journal: Arc<Journal>, executor: HostExecutor) -> Self {
-        Self { monitor, journal, executor }
+        Self { monitor, journal, executor, extraction: None }
+    }
+
+    /// With a model that reads pages first.
+    #[must_use]
+    pub(crate) fn with_extraction(mut self, extraction: Option<Extraction>) -> Self {
+        self.extraction = extraction;
+        self
+    }
+
+    fn run(&self, who: &Caller, message: &[u8]) -> Result<Delivered, Refusal> {
+        let delivered = self.monitor.run(who, &Asked::Message(message), &self.executor)?;
+        Ok(match &self.extraction {
+            Some(extraction) => extraction.of(who, message, delivered),
+            None => delivered,
+        })
     }
 
     /// Answers one message of `who`, whom the connection knows. Nothing in the message can change
     /// who that is.
     #[must_use]
     pub fn answer(&self, who: &Caller, message: &[u8]) -> Answer {
-        match self.monitor.run(who, &Asked::Message(message), &self.executor) {
+        match self.run(who, message) {
             Ok(delivered) => done(delivered),
             Err(refusal) => refused(refusal, message),
         }
@@ -39,13 +56,34 @@ impl Door {
     /// The same, with what would help where a call is stopped. It is for the model of an agent of ours.
     #[must_use]
     pub fn answer_and_remedy(&self, who: &Caller, message: &[u8]) -> (Answer, Option<String>) {
-        match self.monitor.run(who, &Asked::Message(message), &self.executor) {
+        match self.run(who, message) {
             Ok(delivered) => (done(delivered), None),
             Err(refusal) => {
                 let remedy = remedy(&refusal);
                 (refused(refusal, message), remedy)
             }
         }
+    }
+
+    /// Carries out a call of a tool of a plugin: what came of it, and what would help where it is stopped.
+    #[must_use]
+    pub(crate) fn call_tool(
+        &self,
+        who: &Caller,
+        tool: &str,
+        args: Map<String, Value>,
+    ) -> (Value, Option<String>) {
+        let args = Value::Object(args).to_string();
+        let asked = Asked::Tool(RawCall { tool, args: args.as_bytes() });
+        match self.monitor.run(who, &asked, &self.executor) {
+            Ok(delivered) => (done_by_tool(delivered).to_value(), None),
+            Err(refusal) => (stopped_tool(&refusal, tool), remedy(&refusal)),
+        }
+    }
+
+    /// What plugins offer, if there are any.
+    pub(crate) fn plugin_offers(&self) -> Option<&Offers> {
+        self.executor.plugin_offers()
     }
 
     /// Is there somebody to carry out this action?
@@ -87,6 +125,35 @@ fn done(delivered: Delivered) -> Answer {
         },
         Status::Failed | Status::NotBegun => Answer::Failed { message: body },
     }
+}
+
+/// What a tool gave back may have been cleaned as a whole: then it is a text.
+fn done_by_tool(delivered: Delivered) -> Answer {
+    let is_object = serde_json::from_str::<Map<String, Value>>(&delivered.output.body).is_ok();
+    match delivered.output.status {
+        Status::Done if !is_object => {
+            let text = Value::from(delivered.output.body);
+            Answer::Done(Map::from_iter([("output".to_owned(), text)]))
+        }
+        Status::Done | Status::Failed | Status::NotBegun => done(delivered),
+    }
+}
+
+/// A call of a tool that did not happen, told as one of an action is.
+fn stopped_tool(refusal: &Refusal, tool: &str) -> Value {
+    let mut answer = json!({
+        "ok": false, "error": refusal.to_string(), "action": tool,
+        "decision": refusal.decision().as_str(), "rule": refusal.rule(),
+    });
+    if let (Refusal::Stopped(verdict), Value::Object(fields)) = (refusal, &mut answer) {
+        if let Some(approval) = verdict.approval {
+            fields.insert("approval".to_owned(), approval.to_string().into());
+        }
+        if taint_block(verdict).is_some() {
+            fields.insert("taintBlocked".to_owned(), true.into());
+        }
+    }
+    answer
 }
 
 fn refused(refusal: Refusal, message: &[u8]) -> Answer {

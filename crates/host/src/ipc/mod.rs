@@ -18,4 +18,4 @@ pub use frame::{
 pub use serve::{CONNECTIONS_MAX, serve_socket, serve_wire};
 pub use socket::{Socket, SocketError};
 pub use stop::{Stop, Stopper};
-pub use wire::{Ends, Wire, WireError};
+pub use wire::{Ends, Unwaited, Wire, WireError};

@@ -6,12 +6,16 @@ use std::time::Instant;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
+use rustix::net::{SendFlags, send};
 
 use super::stop::Stop;
 
 /// How much is written at once. So much always fits where there is room at all, so that a write
 /// does not wait for a reader after the deadline.
 const WRITE_BYTES_MAX: usize = 4096;
+
+/// How much is written at once to a socket, which takes what it has room for.
+const SEND_BYTES_MAX: usize = 64 * 1024;
 
 /// Bytes in and out, with a deadline.
 pub trait Wire {
@@ -49,13 +53,42 @@ pub struct Ends<I, O> {
     input: I,
     output: O,
     stop: Stop,
+    /// Whether a write takes what there is room for, and never waits.
+    never_waits: bool,
+}
+
+/// A socket that is written to without waiting.
+#[derive(Debug)]
+pub struct Unwaited<S>(S);
+
+impl<S: AsFd> AsFd for Unwaited<S> {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
+
+impl<S: AsFd> Write for Unwaited<S> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        Ok(send(&self.0, bytes, SendFlags::DONTWAIT)?)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl<S: Read + AsFd> Ends<S, Unwaited<S>> {
+    /// A socket, twice.
+    pub fn of_socket(input: S, output: S, stop: Stop) -> Self {
+        Self { input, output: Unwaited(output), stop, never_waits: true }
+    }
 }
 
 impl<I: Read + AsFd, O: Write + AsFd> Ends<I, O> {
     /// What comes in by `input` is answered by `output`. Neither may keep bytes in a buffer of its
     /// own: whether there are any is asked of the system.
     pub fn new(input: I, output: O, stop: Stop) -> Self {
-        Self { input, output, stop }
+        Self { input, output, stop, never_waits: false }
     }
 }
 
@@ -71,13 +104,20 @@ impl<I: Read + AsFd, O: Write + AsFd> Wire for Ends<I, O> {
     }
 
     fn write_all(&mut self, bytes: &[u8], deadline: Instant) -> Result<(), WireError> {
-        for mut chunk in bytes.chunks(WRITE_BYTES_MAX) {
+        let at_once = if self.never_waits { SEND_BYTES_MAX } else { WRITE_BYTES_MAX };
+        let mut has_to_wait = !self.never_waits;
+        for mut chunk in bytes.chunks(at_once) {
             while !chunk.is_empty() {
-                wait(self.output.as_fd(), PollFlags::OUT, None, deadline)?;
+                if has_to_wait {
+                    wait(self.output.as_fd(), PollFlags::OUT, None, deadline)?;
+                }
                 match self.output.write(chunk) {
-                    Err(error) if is_passing(&error) => {}
+                    Err(error) if is_passing(&error) => has_to_wait = true,
                     Ok(0) => return Err(io::Error::from(io::ErrorKind::WriteZero).into()),
-                    outcome => chunk = chunk.get(outcome?..).unwrap_or_default(),
+                    outcome => {
+                        chunk = chunk.get(outcome?..).unwrap_or_default();
+                        has_to_wait = !self.never_waits;
+                    }
                 }
             }
         }

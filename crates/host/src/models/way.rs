@@ -129,7 +129,7 @@ impl Way {
 }
 
 /// The host as a secret is bound to it: with its port where that is another, and with `http://` where it says so.
-pub(super) fn binding(target: &Target) -> String {
+pub(crate) fn binding(target: &Target) -> String {
     let port = match target.port() == target.scheme().default_port() {
         true => String::new(),
         false => format!(":{}", target.port()),

@@ -119,6 +119,13 @@ impl Inventory {
         new.map(|path| format!("`{path}` is new"))
     }
 
+    /// What speaks against it as what `was` added: a difference, or that others could change it.
+    pub(super) fn unsound(&self, was: &Self) -> Option<String> {
+        let open = self.open.as_ref();
+        let open = open.map(|path| format!("the mode of `{path}` has changed"));
+        self.difference(was).or(open)
+    }
+
     fn walk(
         &mut self,
         dir: &OwnedFd,

@@ -3,7 +3,11 @@
 use std::fmt;
 
 use model::provider::ProviderKind;
+use scan::net::Domains;
 use serde::Deserialize;
+use vault::Name;
+
+use super::tools::{PluginTool, ToolForm, tools};
 
 /// The file's name.
 pub const MANIFEST: &str = "MANIFEST.json";
@@ -17,7 +21,7 @@ const TEXT_CHARS_MAX: usize = 2000;
 const CLAIMS_MAX: usize = 20;
 
 /// A manifest that was understood.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Manifest {
     /// The name of the package, such as `@community/provider-memory-redis`.
     pub name: String,
@@ -33,6 +37,8 @@ pub struct Manifest {
     pub description: Option<String>,
     /// Where it begins.
     pub main: String,
+    /// The tools that it offers to agents; one without tools is never run.
+    pub tools: Vec<PluginTool>,
 }
 
 /// What a plugin says it needs.
@@ -97,14 +103,31 @@ impl Manifest {
         if !is_inner_path(&main) {
             return Err(wrong("`main` is not the path of a file in the plugin"));
         }
+        let capabilities = capabilities(form.capabilities)?;
+        let tools = tools(form.tools, &form.ax_provider.name)?;
+        if !tools.is_empty() {
+            Domains::parse(&capabilities.network).map_err(wrong)?;
+            capabilities
+                .credentials
+                .iter()
+                .try_for_each(|it| Name::parse(it).map(drop))
+                .map_err(wrong)?;
+        }
+        // INVARIANT (FailClosed): what it could not be given is not taken for granted.
+        if !tools.is_empty() && capabilities.filesystem != FileAccess::None {
+            return Err(wrong(
+                "a plugin with `tools` is given no files: `filesystem` must be none",
+            ));
+        }
         Ok(Self {
             name: form.name,
             kind,
             provides: form.ax_provider.name,
-            capabilities: capabilities(form.capabilities)?,
+            capabilities,
             version: form.version,
             description: form.description,
             main,
+            tools,
         })
     }
 }
@@ -120,6 +143,8 @@ struct Form {
     description: Option<String>,
     version: Option<String>,
     main: Option<String>,
+    #[serde(default)]
+    tools: Vec<ToolForm>,
 }
 
 #[derive(Deserialize)]
@@ -218,7 +243,7 @@ pub(super) fn is_inner_path(path: &str) -> bool {
         && path.split('/').all(|it| !it.is_empty() && it != "." && it != "..")
 }
 
-fn check_text(text: &str) -> Result<(), ManifestError> {
+pub(super) fn check_text(text: &str) -> Result<(), ManifestError> {
     let long = text.chars().count() > TEXT_CHARS_MAX;
     if long || text.chars().any(|it| it.is_control() && it != '\n') {
         return Err(wrong("a text is too long or has control characters"));
@@ -230,6 +255,6 @@ fn shown(text: &str) -> String {
     text.chars().take(48).flat_map(char::escape_default).collect()
 }
 
-fn wrong(what: impl fmt::Display) -> ManifestError {
+pub(super) fn wrong(what: impl fmt::Display) -> ManifestError {
     ManifestError(what.to_string())
 }

@@ -5,23 +5,29 @@
 //! without a digest, a digest that does not match, and a list that cannot be read are all refusals, and
 //! there is no other mode. Nothing is remembered from one check to the next.
 //!
-//! Nothing here runs a plugin: only the sandbox starts processes, and there is none yet.
+//! Nothing here runs a plugin: a plugin that declares tools is run by the executor, in a cage, for one call at a time.
 
 mod copy;
+mod error;
 mod inventory;
 mod manifest;
 mod registry;
+mod run;
+mod tools;
 
 use std::path::Path;
 
-use aegx::RecordType;
+use aegx::{Digest, RecordType};
 use evidence::{AppendError, Journal, NewRecord};
 use model::Kind;
 use serde_json::json;
 
+pub use error::PluginError;
 pub use inventory::{Inventory, PLUGIN_BYTES_MAX, PLUGIN_FILES_MAX, Unfit};
 pub use manifest::{Capabilities, FileAccess, MANIFEST, Manifest, ManifestError};
-pub use registry::{Entry, PluginError, Plugins, Prepared};
+pub use registry::{Entry, Plugins, Prepared};
+pub use run::{RunCopy, sweep};
+pub use tools::{PLUGIN_TOOLS_MAX, PluginTool};
 
 /// What a check of all plugins found.
 #[derive(Debug, Default)]
@@ -30,6 +36,17 @@ pub struct Checked {
     pub sound: Vec<Entry>,
     /// The others, with what is wrong.
     pub refused: Vec<Refused>,
+    /// What each of those that are as they were says of itself.
+    pub offered: Vec<Offered>,
+}
+
+/// A plugin as it was when it was looked at: whoever runs it runs this.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Offered {
+    /// The digest of everything in its folder.
+    pub digest: Digest,
+    /// What it says of itself.
+    pub manifest: Manifest,
 }
 
 /// A plugin that is not used.

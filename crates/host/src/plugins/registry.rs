@@ -12,9 +12,10 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::copy;
-use super::inventory::{Inventory, Unfit};
-use super::manifest::{MANIFEST, Manifest, ManifestError};
-use super::{Checked, Refused};
+use super::error::PluginError;
+use super::inventory::Inventory;
+use super::manifest::{MANIFEST, Manifest};
+use super::{Checked, Offered, Refused};
 use crate::providers::is_built;
 
 const FOLDERS: &str = "plugins";
@@ -24,68 +25,7 @@ const UNFINISHED: &str = ".unfinished";
 /// The longest list, in bytes.
 const LIST_BYTES_MAX: u64 = 64 << 20;
 /// How many plugins there may be.
-const PLUGINS_MAX: usize = 200;
-
-/// Why a plugin was not added, found or removed.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum PluginError {
-    /// What it says of itself.
-    #[error(transparent)]
-    Manifest(#[from] ManifestError),
-    /// What is in its folder.
-    #[error(transparent)]
-    Unfit(#[from] Unfit),
-    /// No manifest, or its beginning is not there.
-    #[error("there is no `{0}` in the folder")]
-    Missing(String),
-    /// It claims to be what the program has.
-    #[error("`{kind} {name}` is built in: no plugin takes its place")]
-    BuiltIn {
-        /// The kind of provider.
-        kind: &'static str,
-        /// Its name.
-        name: String,
-    },
-    /// One of that name is there.
-    #[error("there is a plugin `{0}`; remove it first")]
-    There(String),
-    /// None of that name is there.
-    #[error("there is no plugin `{0}`")]
-    NotThere(String),
-    /// As many as there may be.
-    #[error("there are {PLUGINS_MAX} plugins, which is the most")]
-    Full,
-    /// It changed between the look and the copy.
-    #[error("the folder changed while it was copied; nothing was added")]
-    Changed,
-    /// The list.
-    #[error("`{path}`: {why}")]
-    List {
-        /// Where it is.
-        path: String,
-        /// What is wrong with it.
-        why: String,
-    },
-}
-
-impl PluginError {
-    /// Is it about the plugin, and not about the machine?
-    #[must_use]
-    pub fn is_refusal(&self) -> bool {
-        match self {
-            Self::Unfit(Unfit::Io { .. }) | Self::List { .. } => false,
-            Self::Manifest(_)
-            | Self::Unfit(_)
-            | Self::Missing(_)
-            | Self::BuiltIn { .. }
-            | Self::There(_)
-            | Self::NotThere(_)
-            | Self::Full
-            | Self::Changed => true,
-        }
-    }
-}
+pub(super) const PLUGINS_MAX: usize = 200;
 
 /// A plugin as it was added.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -99,7 +39,7 @@ pub struct Entry {
     /// By which record, as hex.
     pub record: String,
     /// What is in its folder.
-    inventory: Inventory,
+    pub(super) inventory: Inventory,
 }
 
 /// A folder that was looked at and could be added.
@@ -145,6 +85,7 @@ impl Plugins {
         if list.len() >= PLUGINS_MAX {
             return Err(PluginError::Full);
         }
+        self.may_run(&manifest, &inventory)?;
         Ok(Prepared { manifest, inventory, from: from.to_owned() })
     }
 
@@ -229,28 +170,30 @@ impl Plugins {
         }
         for (name, entry) in list {
             match self.verify(&entry) {
-                None => checked.sound.push(entry),
-                Some(why) => checked.refused.push(Refused { name, why }),
+                Ok(manifest) => {
+                    checked.offered.push(Offered { digest: entry.digest, manifest });
+                    checked.sound.push(entry);
+                }
+                Err(why) => checked.refused.push(Refused { name, why }),
             }
         }
         checked
     }
 
-    /// What is wrong with a plugin, if anything is.
-    fn verify(&self, entry: &Entry) -> Option<String> {
-        match look(&self.folder(&entry.name)) {
-            Err(error) => Some(error.to_string()),
-            Ok((inventory, manifest)) => {
-                let other =
-                    (manifest.name != entry.name).then(|| "its manifest names another".to_owned());
-                let open = inventory.open.as_ref();
-                let open = open.map(|path| format!("the mode of `{path}` has changed"));
-                inventory.difference(&entry.inventory).or(open).or(other)
-            }
-        }
+    /// What a plugin says of itself, or what is wrong with it.
+    fn verify(&self, entry: &Entry) -> Result<Manifest, String> {
+        let (inventory, manifest) =
+            look(&self.folder(&entry.name)).map_err(|error| error.to_string())?;
+        let other = (manifest.name != entry.name).then(|| "its manifest names another".to_owned());
+        let wrong = inventory.unsound(&entry.inventory).or(other);
+        wrong.map_or(Ok(manifest), Err)
     }
 
-    fn folder(&self, name: &str) -> PathBuf {
+    pub(super) fn home(&self) -> &Path {
+        &self.home
+    }
+
+    pub(super) fn folder(&self, name: &str) -> PathBuf {
         self.home.join(FOLDERS).join(folder_of(name))
     }
 
@@ -266,7 +209,7 @@ impl Plugins {
         entries.map(|it| Ok(it?.file_name().to_string_lossy().into_owned())).collect()
     }
 
-    fn read(&self) -> Result<BTreeMap<String, Entry>, PluginError> {
+    pub(super) fn read(&self) -> Result<BTreeMap<String, Entry>, PluginError> {
         let path = self.home.join(LIST);
         let bytes = private::read_if_there(&path, LIST_BYTES_MAX);
         let Some(bytes) = bytes.map_err(|error| list_error(&path, error))? else {
@@ -379,6 +322,6 @@ fn value(entry: &Entry) -> Value {
     })
 }
 
-fn list_error(path: &Path, why: impl std::fmt::Display) -> PluginError {
+pub(super) fn list_error(path: &Path, why: impl std::fmt::Display) -> PluginError {
     PluginError::List { path: path.display().to_string(), why: why.to_string() }
 }

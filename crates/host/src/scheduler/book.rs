@@ -6,15 +6,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use aegx::{Principal, RecordType};
-use evidence::{Journal, NewRecord};
+use evidence::{Journal, NewRecord, Receipt};
 use files::private;
 use model::ipc::Uuid;
-use model::{AgentId, Kind, Taint, TaintTag, UserId};
-use serde_json::json;
+use model::{Kind, Taint};
+use serde_json::{Value, json};
 
 use super::error::SchedulerError;
-use super::job::{Given, Job, Run, When};
+use super::job::{Given, Job, MadeIn, Run, When};
 use super::kept::{Book, read, wrong};
+use super::new_job::{Added, NewJob, Owner};
 use super::settings::Settings;
 
 /// How many jobs there may be in all.
@@ -32,47 +33,22 @@ pub(super) const PROMPT_BYTES_MAX: usize = 40_000;
 
 /// The scheduler of a state directory.
 pub struct Scheduler {
-    home: PathBuf,
+    pub(super) home: PathBuf,
     settings: Settings,
     /// None where a person changes jobs and has recorded it: then nothing comes due.
     journal: Option<Arc<Journal>>,
+    /// In which session jobs are made.
+    made_in: MadeIn,
+    runner: Runner,
 }
 
-/// Whose jobs are meant.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Owner {
-    /// The user.
-    pub user: UserId,
-    /// The agent.
-    pub agent: AgentId,
-}
-
-/// A job that is to be made.
-#[derive(Clone, Debug)]
-pub struct NewJob {
-    /// For whom.
-    pub owner: Owner,
-    /// In which session; empty if a person makes it.
-    pub session: String,
-    /// The record of the decision, as hex.
-    pub record: String,
-    /// What its maker carries.
-    pub tag: Option<TaintTag>,
-    /// What the agent is told.
-    pub prompt: String,
-    /// How many tokens it gets.
-    pub token_budget: Option<u64>,
-    /// When it comes.
-    pub when: When,
-}
-
-/// A job that was made.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Added {
-    /// Its name.
-    pub id: Uuid,
-    /// When it comes first.
-    pub next: i64,
+/// Who has runs carried out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Runner {
+    /// The first session of the owner that asks.
+    Agent,
+    /// The host itself.
+    Host,
 }
 
 /// A run that waits, with its job.
@@ -88,7 +64,7 @@ pub struct Came {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// A run waits now.
-    Came(Came),
+    Came(Box<Came>),
     /// Nobody has asked for its last run yet, or it is no time for work.
     Skipped(Job),
     /// Nobody was there when it was due, for too long.
@@ -99,13 +75,32 @@ impl Scheduler {
     /// The one of the state directory `home`.
     #[must_use]
     pub fn new(home: &Path, settings: Settings, journal: Arc<Journal>) -> Self {
-        Self { home: home.to_owned(), settings, journal: Some(journal) }
+        Self { journal: Some(journal), ..Self::of_person(home, settings) }
     }
 
     /// The same for a person whose word was recorded: jobs are made and removed, and nothing comes due.
     #[must_use]
     pub fn of_person(home: &Path, settings: Settings) -> Self {
-        Self { home: home.to_owned(), settings, journal: None }
+        let (made_in, runner) = (MadeIn::default(), Runner::Agent);
+        Self { home: home.to_owned(), settings, journal: None, made_in, runner }
+    }
+
+    /// The same where the host or agents have runs carried out.
+    #[must_use]
+    pub fn run_by(self, runner: Runner) -> Self {
+        Self { runner, ..self }
+    }
+
+    /// The same for a session in which jobs are made.
+    #[must_use]
+    pub fn for_jobs_of(self, made_in: MadeIn) -> Self {
+        Self { made_in, ..self }
+    }
+
+    /// Who has runs carried out.
+    #[must_use]
+    pub fn runner(&self) -> Runner {
+        self.runner
     }
 
     /// What the operator said.
@@ -117,7 +112,7 @@ impl Scheduler {
     /// Makes a job.
     ///
     /// # Errors
-    /// If it would never come, there are too many, or it cannot be kept.
+    /// If it would never come, its answers could not go where it says, there are too many, or it cannot be kept.
     pub fn add(&self, new: NewJob, now: i64) -> Result<Added, SchedulerError> {
         if new.prompt.trim().is_empty() || new.prompt.len() > PROMPT_BYTES_MAX {
             return Err(SchedulerError::Prompt);
@@ -127,6 +122,7 @@ impl Scheduler {
         let next =
             next.filter(|it| !matches!(new.when, When::Once(_)) || it - now <= AHEAD_SECONDS_MAX);
         let next = next.ok_or(SchedulerError::Never)?;
+        self.may_deliver(new.delivery.as_ref(), &new.owner)?;
         let _lock = self.lock()?;
         let mut book = self.read()?;
         let own = book.jobs.iter().filter(|it| it.user == new.owner.user).count();
@@ -143,9 +139,11 @@ impl Scheduler {
             created: now,
             when: new.when,
             prompt: new.prompt,
-            token_budget: new.token_budget,
+            delivery: new.delivery,
+            token_budget: self.made_in.budget(new.token_budget),
             tag: new.tag,
             next: Some(next),
+            made_in: self.made_in.clone(),
             skipped: 0,
             missed: 0,
         });
@@ -176,6 +174,10 @@ impl Scheduler {
     /// # Errors
     /// If that cannot be kept; then none is given.
     pub fn take(&self, of: &Owner, session: &str, now: i64) -> Result<Vec<Came>, SchedulerError> {
+        if self.runner == Runner::Host {
+            // They are carried out in sessions of their own.
+            return Ok(Vec::new());
+        }
         let _lock = self.lock()?;
         let mut book = self.read()?;
         let before = book.clone();
@@ -227,12 +229,13 @@ impl Scheduler {
         let is_old = |run: &Run| {
             run.given.as_ref().is_some_and(|it| now.saturating_sub(it.at) > GIVEN_SECONDS_MAX)
         };
-        book.runs.retain(|it| !is_old(it));
+        let is_at_work = |run: &Run| self.runner == Runner::Host && self.is_open(run);
+        book.runs.retain(|it| !is_old(it) || is_at_work(it));
         let mut outcomes = Vec::new();
         let mut jobs = std::mem::take(&mut book.jobs);
         for job in &mut jobs {
             let Some(due) = job.next.filter(|it| *it <= now) else { continue };
-            let waits = book.runs.iter().any(|it| it.job == job.id && it.given.is_none());
+            let waits = book.runs.iter().any(|it| it.job == job.id && self.is_open(it));
             if let Some(outcome) = self.due(job, due, waits, now)? {
                 if let Outcome::Came(came) = &outcome {
                     book.runs.retain(|it| it.job != job.id);
@@ -278,47 +281,16 @@ impl Scheduler {
             return Ok(Some(Outcome::Skipped(job.clone())));
         }
         let record = self.record("job_due", job, due)?;
-        let run = Run { id: self.new_id()?, job: job.id, due, record, given: None };
-        Ok(Some(Outcome::Came(Came { run, job: job.clone() })))
+        let run = Run::new(self.new_id()?, job.id, due, record);
+        Ok(Some(Outcome::Came(Box::new(Came { run, job: job.clone() }))))
     }
 
-    /// The heartbeat is a job like any other, made from the settings.
-    fn keep_heartbeat(&self, book: &mut Book, now: i64) -> Result<(), SchedulerError> {
-        let wanted = self.settings.heartbeat.as_ref();
-        let fits = |job: &Job| {
-            wanted.is_some_and(|it| {
-                let seconds = i64::from(it.every_minutes) * 60;
-                job.when == When::Heartbeat { seconds }
-                    && job.user == it.user
-                    && job.agent == it.agent
-                    && job.prompt == it.prompt
-            })
-        };
-        let is_heartbeat = |job: &Job| matches!(job.when, When::Heartbeat { .. });
-        let gone: Vec<Uuid> =
-            book.jobs.iter().filter(|it| is_heartbeat(it) && !fits(it)).map(|it| it.id).collect();
-        book.jobs.retain(|it| !gone.contains(&it.id));
-        book.runs.retain(|it| !gone.contains(&it.job));
-        let Some(wanted) = wanted.filter(|_| !book.jobs.iter().any(is_heartbeat)) else {
-            return if gone.is_empty() { Ok(()) } else { self.write(book) };
-        };
-        let when = When::Heartbeat { seconds: i64::from(wanted.every_minutes) * 60 };
-        book.jobs.push(Job {
-            id: self.new_id()?,
-            user: wanted.user.clone(),
-            agent: wanted.agent.clone(),
-            session: String::new(),
-            record: String::new(),
-            created: now,
-            next: when.next_after(now),
-            when,
-            prompt: wanted.prompt.clone(),
-            token_budget: None,
-            tag: None,
-            skipped: 0,
-            missed: 0,
-        });
-        self.write(book)
+    /// Does a run wait, or is it carried out by the host? Then its job does not come again.
+    fn is_open(&self, run: &Run) -> bool {
+        match self.runner {
+            Runner::Agent => run.given.is_none(),
+            Runner::Host => run.ended.is_none(),
+        }
     }
 
     fn record(&self, kind: &'static str, job: &Job, due: i64) -> Result<String, SchedulerError> {
@@ -332,6 +304,15 @@ impl Scheduler {
             "skipped": job.skipped,
             "missed": job.missed,
         });
+        Ok(self.append(kind, job, content)?.id().to_string())
+    }
+
+    pub(super) fn append(
+        &self,
+        kind: &'static str,
+        job: &Job,
+        content: Value,
+    ) -> Result<Receipt, SchedulerError> {
         let new = NewRecord {
             principal: Principal::Sys,
             taint: job.tag.as_ref().map_or(Taint::NONE, |it| it.taint),
@@ -339,25 +320,25 @@ impl Scheduler {
             ..NewRecord::of_host(RecordType::GuardDecision, Kind::of_static(kind), content)
         };
         let journal = self.journal.as_ref().ok_or(SchedulerError::NoJournal)?;
-        Ok(journal.append(new)?.id().to_string())
+        Ok(journal.append(new)?)
     }
 
-    fn new_id(&self) -> Result<Uuid, SchedulerError> {
+    pub(super) fn new_id(&self) -> Result<Uuid, SchedulerError> {
         let mut bytes = [0; 16];
         getrandom::fill(&mut bytes).map_err(|error| self.wrong(error))?;
         Ok(Uuid::from_random(bytes))
     }
 
-    fn read(&self) -> Result<Book, SchedulerError> {
+    pub(super) fn read(&self) -> Result<Book, SchedulerError> {
         read(&self.home)
     }
 
-    fn write(&self, book: &Book) -> Result<(), SchedulerError> {
+    pub(super) fn write(&self, book: &Book) -> Result<(), SchedulerError> {
         book.write(&self.home)
     }
 
     /// One at a time, of all processes.
-    fn lock(&self) -> Result<File, SchedulerError> {
+    pub(super) fn lock(&self) -> Result<File, SchedulerError> {
         let path = self.home.join("scheduler.lock");
         let lock = || -> io::Result<File> {
             private::create_dir(&self.home)?;
@@ -368,7 +349,11 @@ impl Scheduler {
         lock().map_err(|it| self.wrong(it))
     }
 
-    fn wrong(&self, why: impl std::fmt::Display) -> SchedulerError {
+    pub(crate) fn unusable(&self, why: impl std::fmt::Display) -> SchedulerError {
+        self.wrong(why)
+    }
+
+    pub(super) fn wrong(&self, why: impl std::fmt::Display) -> SchedulerError {
         wrong(&self.home, why)
     }
 }

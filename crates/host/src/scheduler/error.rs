@@ -22,6 +22,9 @@ pub enum SchedulerError {
     /// Nothing to say, or too much.
     #[error("a prompt has from 1 to {PROMPT_BYTES_MAX} bytes")]
     Prompt,
+    /// Where its answers are to go.
+    #[error("`delivery`: {0}")]
+    Delivery(String),
     /// As many as one may have.
     #[error("there are {0} jobs already, which is the most; remove one first")]
     Full(usize),
@@ -54,6 +57,7 @@ impl SchedulerError {
             | Self::Time(_)
             | Self::Never
             | Self::Prompt
+            | Self::Delivery(_)
             | Self::Full(_)
             | Self::NotFound(_) => true,
         }

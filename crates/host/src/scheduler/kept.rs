@@ -6,9 +6,10 @@ use aegx::Sorted;
 use files::private;
 use serde_json::{Value, json};
 
-use super::book::{Came, Owner, is_of};
+use super::book::{Came, is_of};
 use super::error::SchedulerError;
 use super::job::{Job, Run};
+use super::new_job::Owner;
 
 const BOOK: &str = "scheduler.json";
 /// The longest file, in bytes.

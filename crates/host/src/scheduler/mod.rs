@@ -6,14 +6,19 @@
 //!
 //! INVARIANT (RecordThenAct): that a job came, was skipped or missed is in the journal before it counts.
 //!
-//! Nothing here starts an agent. A run is given to the first session of its user and agent that asks for
-//! it. That session may ask again, should the answer be lost; no other gets it.
+//! Nothing here starts an agent. Where `cron` is chosen, a run is given to the first session of its user and agent that
+//! asks for it. That session may ask again, should the answer be lost; no other gets it. Where `full` is chosen, the host
+//! carries it out in a session of its own: see [`crate::agents::Jobs`].
 
 mod book;
 mod cron;
+mod delivery;
 mod error;
+mod heartbeat;
 mod job;
 mod kept;
+mod new_job;
+mod runs;
 mod settings;
 
 use std::path::Path;
@@ -22,11 +27,14 @@ use std::sync::Arc;
 use evidence::Journal;
 use model::provider::{self, Provider, ProviderKind};
 
-pub use book::{Added, Came, JOBS_MAX, NewJob, Outcome, Owner, Scheduler};
+pub use book::{Came, JOBS_MAX, Outcome, Runner, Scheduler};
 pub use cron::{Cron, CronError};
+pub use delivery::{Delivery, Handed, NoDelivery};
 pub use error::SchedulerError;
-pub use job::{Given, Job, Run, When};
+pub use job::{Given, Job, MadeIn, Run, RunEnd, RunStatus, When};
 pub use kept::look;
+pub use new_job::{Added, NewJob, Owner};
+pub(crate) use runs::ANSWER_CHARS_MAX;
 pub use settings::{Hours, JOBS_PER_USER_DEFAULT, Settings, TimeError, UnknownZone};
 
 use crate::admission::{self, AdmissionError};
@@ -47,7 +55,8 @@ pub enum SetupError {
 /// # Errors
 /// If it cannot be had as they say.
 pub fn scheduler(home: &Path, journal: Arc<Journal>) -> Result<Option<Scheduler>, SetupError> {
-    Ok(chosen(home)?.map(|settings| Scheduler::new(home, settings, journal)))
+    Ok(chosen(home)?
+        .map(|(settings, runner)| Scheduler::new(home, settings, journal).run_by(runner)))
 }
 
 /// The same for a person whose word was recorded: see [`Scheduler::of_person`].
@@ -55,18 +64,27 @@ pub fn scheduler(home: &Path, journal: Arc<Journal>) -> Result<Option<Scheduler>
 /// # Errors
 /// If it cannot be had as the settings say.
 pub fn of_person(home: &Path) -> Result<Option<Scheduler>, SetupError> {
-    Ok(chosen(home)?.map(|settings| Scheduler::of_person(home, settings)))
+    let of = |(settings, runner)| Scheduler::of_person(home, settings).run_by(runner);
+    Ok(chosen(home)?.map(of))
 }
 
-fn chosen(home: &Path) -> Result<Option<Settings>, SetupError> {
-    match admission::providers(home)?.of(ProviderKind::Scheduler) {
-        Some(Provider::Scheduler(provider::Scheduler::Cron)) => {
-            let settings = admission::settings(home)?;
-            let raw = settings.map(|it| it.scheduler().clone()).unwrap_or_default();
-            Ok(Some(Settings::new(&raw)?))
-        }
-        Some(_) | None => Ok(None),
-    }
+/// Who has runs carried out by the settings in `home`; none if they choose no scheduler.
+///
+/// # Errors
+/// If they are not understood.
+pub fn runner(home: &Path) -> Result<Option<Runner>, AdmissionError> {
+    Ok(match admission::providers(home)?.of(ProviderKind::Scheduler) {
+        Some(Provider::Scheduler(provider::Scheduler::Cron)) => Some(Runner::Agent),
+        Some(Provider::Scheduler(provider::Scheduler::Full)) => Some(Runner::Host),
+        Some(_) | None => None,
+    })
+}
+
+fn chosen(home: &Path) -> Result<Option<(Settings, Runner)>, SetupError> {
+    let Some(runner) = runner(home)? else { return Ok(None) };
+    let settings = admission::settings(home)?;
+    let raw = settings.map(|it| it.scheduler().clone()).unwrap_or_default();
+    Ok(Some((Settings::new(&raw)?, runner)))
 }
 
 #[cfg(test)]

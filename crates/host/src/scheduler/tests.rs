@@ -1,6 +1,7 @@
 //! Schedules and time zones.
 
 mod jobs;
+mod runs;
 
 use std::path::Path;
 

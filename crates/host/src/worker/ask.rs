@@ -4,11 +4,11 @@ use std::sync::Arc;
 use std::thread;
 
 use agent::{MESSAGES_MAX, PARALLEL_CALLS_MAX, Purpose, ToWorker};
-use llm::{Answer, Block, ErrorKind, Flow, Message, Request, Usage};
+use llm::{Answer, Block, ErrorKind, Flow, Message, Request};
 
-use super::shared::{Shared, add};
+use super::meter::{SPENT, metered};
+use super::shared::Shared;
 use super::start::Inner;
-use super::turn::TurnLimits;
 
 /// Characters of one message.
 const MESSAGE_CHARS_MAX: usize = 200_000;
@@ -20,17 +20,12 @@ pub(super) fn ask(
     id: u64,
     purpose: Purpose,
     messages: Vec<Message>,
-    limits: TurnLimits,
 ) {
     let refuse = |why: &str| no_answer(worker, id, ErrorKind::Invalid, why);
     if messages.len() > MESSAGES_MAX || messages.iter().any(|it| chars(it) > MESSAGE_CHARS_MAX) {
         return refuse("the conversation is too long for a model");
     }
-    if limits.cost.is_some_and(|most| shared.of_turn().cost >= most) {
-        shared.of_turn().over_cost = true;
-        return refuse("the turn has cost as much as it may");
-    }
-    if !shared.may_ask(limits.model_calls) {
+    if !shared.may_ask(shared.limits.model_calls) {
         return refuse("this turn has asked the model as often as one may");
     }
     let Some(at_work) = shared.work(PARALLEL_CALLS_MAX + 1) else {
@@ -39,7 +34,7 @@ pub(super) fn ask(
     };
     let (its, of_turn) = (Arc::clone(worker), Arc::clone(shared));
     let asked = thread::Builder::new().name("ask".to_owned()).spawn(move || {
-        asking(&its, &of_turn, id, purpose, messages, limits.cost.is_some());
+        asking(&its, &of_turn, id, purpose, messages);
         // If the worker has ended meanwhile, nobody is left to hear that its session could not be ended in order.
         let _ = its.let_go();
         drop(at_work);
@@ -50,47 +45,27 @@ pub(super) fn ask(
     }
 }
 
-fn asking(
-    worker: &Inner,
-    shared: &Shared,
-    id: u64,
-    purpose: Purpose,
-    messages: Vec<Message>,
-    is_limited: bool,
-) {
+fn asking(worker: &Inner, shared: &Shared, id: u64, purpose: Purpose, messages: Vec<Message>) {
     let request = request(worker, purpose, messages);
     let mut on_piece = |piece: llm::Piece| {
         let stopped = shared.is_interrupted();
         let said = worker.link.say(&ToWorker::Piece { id, piece: piece.into() });
         if stopped || said.is_err() { Flow::Stop } else { Flow::Continue }
     };
-    let outcome = worker.asks.ask(&worker.who, &request, &mut on_piece);
-    // INVARIANT (FailClosed): what has no price costs more than anything, where somebody has set a limit.
-    let unknown = if is_limited { u64::MAX } else { 0 };
-    let cost = |model: &str, usage: &Usage| worker.asks.cost(model, usage).unwrap_or(unknown);
+    let outcome = metered(shared, &*worker.asks, &worker.who, request, &mut on_piece);
     // Before the answer is told: the next question may come at once.
     shared.has_asked();
     match outcome {
-        Ok(answer) => {
-            let mut turn = shared.of_turn();
-            add(&mut turn.usage, answer.usage);
-            turn.cost = turn.cost.saturating_add(cost(&answer.model, &answer.usage));
+        None => no_answer(worker, id, ErrorKind::Invalid, SPENT),
+        Some(Ok(answer)) => {
             if purpose == Purpose::Step {
-                turn.answer = text(&answer);
+                shared.of_turn().answer = text(&answer);
             }
-            drop(turn);
             let _ = worker.link.say(&ToWorker::Answer { id, answer });
         }
-        Err(error) => {
+        Some(Err(error)) => {
             let detail = agent::clean(&error.detail, super::ERROR_CHARS_MAX);
-            let mut turn = shared.of_turn();
-            add(&mut turn.usage, error.usage);
-            // A question that the gate did not let out has used nothing.
-            if error.usage != Usage::default() {
-                turn.cost = turn.cost.saturating_add(cost(&request.model, &error.usage));
-            }
-            turn.failed = Some((error.kind, detail.clone()));
-            drop(turn);
+            shared.of_turn().failed = Some((error.kind, detail.clone()));
             no_answer(worker, id, error.kind, &detail);
         }
     }

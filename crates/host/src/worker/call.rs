@@ -46,8 +46,13 @@ pub(super) fn call(worker: &Arc<Inner>, shared: &Arc<Shared>, id: u64, message: 
 
 fn answer(worker: &Inner, shared: &Shared, message: &Value) -> Value {
     let bytes = message.to_string();
-    let (answer, remedy) = worker.door().answer_and_remedy(&worker.who, bytes.as_bytes());
-    let mut answer = answer.to_value();
+    let (mut answer, remedy) = match agent::tools::plugin_call(message) {
+        Some((tool, args)) => worker.door().call_tool(&worker.who, &tool, args),
+        None => {
+            let answered = worker.door().answer_and_remedy(&worker.who, bytes.as_bytes());
+            (answered.0.to_value(), answered.1)
+        }
+    };
     help(&mut answer, remedy, message);
     let mut turn = shared.of_turn();
     let said = |key: &str| answer.get(key).and_then(Value::as_str);
@@ -55,7 +60,10 @@ fn answer(worker: &Inner, shared: &Shared, message: &Value) -> Value {
         let lifts = said("decision") == Some(Decision::StepUp.as_str())
             || answer.get("taintBlocked").is_some();
         match lifts {
-            true => turn.open.insert(call),
+            true => {
+                shared.is_asked();
+                turn.open.insert(call)
+            }
             false => turn.open.remove(&call),
         };
         if let Some(id) = said("approval").and_then(Uuid::parse) {
@@ -63,7 +71,9 @@ fn answer(worker: &Inner, shared: &Shared, message: &Value) -> Value {
         }
     }
     let name = message.get("action").and_then(Value::as_str).unwrap_or("?");
-    let name = ActionName::parse(name).map_or("?", ActionName::as_str);
+    let is_of_plugin = worker.door().plugin_offers().is_some_and(|it| it.has(name));
+    let own = || ActionName::parse(name).map_or("?", ActionName::as_str);
+    let name = if is_of_plugin { name } else { own() };
     let fate = Outcome::of(&answer).fate;
     if fate == agent::Fate::Denied {
         let rule = said("rule").unwrap_or("taint-budget");

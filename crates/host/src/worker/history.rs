@@ -15,8 +15,6 @@ use store::{TurnError, Turns};
 const FOLDER: &str = "conversations";
 /// Bytes of a conversation that are read; what is older is not shown again.
 const HISTORY_BYTES_MAX: u64 = 16 << 20;
-/// Turns that a model is shown again.
-pub const HISTORY_TURNS_MAX: usize = 50;
 
 /// The texts of one session.
 pub struct History {
@@ -77,8 +75,8 @@ impl History {
         Ok(files::private::append_line(&self.path, &line)?)
     }
 
-    /// What was said, oldest first, as far as the store knows it: a text that somebody rewrote is not among it. With
-    /// the worst label of all.
+    /// The last `at_most` things that were said, oldest first, as far as the store knows them: a text that somebody rewrote is
+    /// not among them. With the worst label of all.
     ///
     /// # Errors
     /// If it cannot be read.
@@ -86,11 +84,12 @@ impl History {
         &self,
         turns: &dyn Turns,
         who: &Caller,
+        at_most: usize,
     ) -> Result<(Vec<Spoken>, Option<TaintTag>), HistoryError> {
         let Some(bytes) = files::private::read_if_there(&self.path, HISTORY_BYTES_MAX)? else {
             return Ok((Vec::new(), None));
         };
-        let most = u32::try_from(HISTORY_TURNS_MAX * 2).unwrap_or(u32::MAX);
+        let most = u32::try_from(at_most.saturating_mul(2)).unwrap_or(u32::MAX);
         let kept = turns.turns(&who.session, most)?;
         let lines = files::private::whole_lines(&bytes);
         let said = lines.filter_map(|it| serde_json::from_slice::<Spoken>(it).ok());
@@ -99,7 +98,7 @@ impl History {
             kept.iter().any(|turn| turn.text == digest)
         });
         let mut known: Vec<Spoken> = known.collect();
-        known.drain(..known.len().saturating_sub(HISTORY_TURNS_MAX));
+        known.drain(..known.len().saturating_sub(at_most));
         let tag = kept.iter().fold(None, |sum, it| worse(sum.as_ref(), it.tag.as_ref()));
         Ok((known, tag))
     }

@@ -11,6 +11,7 @@ mod history;
 mod inbox;
 mod lease;
 mod link;
+mod meter;
 mod model;
 mod offer;
 mod prompt;
@@ -24,14 +25,15 @@ mod turn;
 
 use std::time::Duration;
 
-pub use history::{HISTORY_TURNS_MAX, History, HistoryError, Spoken};
+pub use history::{History, HistoryError, Spoken};
 pub use model::Asks;
 pub use offer::Offer;
 
 pub(crate) use lease::Leases;
+pub(crate) use shared::{Bounds, Current, Shared, add, tokens};
 pub(crate) use spawner::Spawner;
 pub(crate) use start::{Start, Worker};
-pub(crate) use turn::{Prepared, Seen, TurnLimits};
+pub(crate) use turn::{MORE_CALLS, Prepared, Seen, TurnLimits};
 
 /// How long a worker may take to be ready.
 pub const READY_WITHIN: Duration = Duration::from_secs(30);

@@ -5,11 +5,13 @@ use std::sync::Arc;
 
 use llm::ToolDefinition;
 use model::ipc::ActionName;
-use model::{Caller, Domain};
-use monitor::Admission;
+use model::{Caller, Domain, ToolDef};
+use monitor::{Admission, Monitor};
 use policy::access::{Effort, Manifest, Origin, ToolFilter};
+use serde_json::Value;
 
 use crate::admission::{self, AdmissionError};
+use crate::ipc::Door;
 
 /// What an agent is offered. It decides nothing: a call is judged, offered or not.
 #[derive(Clone, Debug)]
@@ -22,6 +24,8 @@ pub struct Offer {
     pub denied: Vec<String>,
     /// The tools.
     pub tools: Vec<ToolDefinition>,
+    /// The sub-agents to whom it is offered, from the first one down; none if it is to the agent itself.
+    pub sub_agents: Vec<String>,
 }
 
 impl Offer {
@@ -33,6 +37,7 @@ impl Offer {
         home: &Path,
         who: &Caller,
         origin: Origin,
+        sub_agents: &[String],
         carried: impl Fn(ActionName) -> bool,
     ) -> Result<Self, AdmissionError> {
         let (manifest, denied, on): (_, _, Vec<Domain>) =
@@ -50,10 +55,26 @@ impl Offer {
             ToolFilter::Allow(allowed) => allowed.contains(it),
             ToolFilter::Deny(denied) => !denied.contains(it),
         };
-        let domains: Vec<Domain> = on.into_iter().filter(listed).collect();
+        let of_subs = |it: &Domain| {
+            let mut lists = sub_agents.iter().filter_map(|name| manifest.agents.get(name));
+            lists.all(|sub| sub.tools.as_ref().is_none_or(|tools| tools.contains(it)))
+        };
+        let domains: Vec<Domain> = on.into_iter().filter(listed).filter(of_subs).collect();
         let mut tools = agent::tools::offered(&domains, &denied);
         tools.retain(|it| ActionName::parse(&it.name).is_some_and(&carried));
-        Ok(Self { manifest, domains, denied, tools })
+        Ok(Self { manifest, domains, denied, tools, sub_agents: sub_agents.to_vec() })
+    }
+
+    /// Adds the tools of plugins, but for those of which every call would be denied.
+    pub(super) fn add_plugins(&mut self, monitor: &Monitor, who: &Caller, door: &Door) {
+        let Some(offers) = door.plugin_offers() else { return };
+        let may_pass =
+            |it: &&ToolDef| matches!(monitor.denied_outright(who, it.name.as_str()), Ok(None));
+        self.tools.extend(offers.definitions().filter(may_pass).map(|it| ToolDefinition {
+            name: it.name.as_str().to_owned(),
+            description: it.description.clone(),
+            parameters: Value::Object(it.input_schema.clone()),
+        }));
     }
 
     /// How hard the model thinks, as a word.

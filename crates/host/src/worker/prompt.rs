@@ -3,7 +3,7 @@
 use std::io;
 use std::path::Path;
 
-use agent::prompt::{Parts, system};
+use agent::prompt::{DEFAULT_IDENTITY, Parts, system};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use scan::boundary::Nonce;
@@ -23,8 +23,9 @@ pub(super) fn instructions(
     let tools = tools(offer);
     let workspace = workspace.map(|it| it.display().to_string());
     let now = said(now);
+    let identity = identity(offer);
     let parts = Parts {
-        identity: &offer.manifest.body,
+        identity: &identity,
         now: &now,
         workspace: workspace.as_deref(),
         tools: &tools,
@@ -41,6 +42,17 @@ pub(super) fn instructions(
     });
     failed.map_or(Ok(text), Err)
 }
+
+/// The body of the agent's file; for a sub-agent also what it is. Whatever the agent's author asks for holds there, too.
+fn identity(offer: &Offer) -> String {
+    let body = offer.manifest.body.trim();
+    let Some(name) = offer.sub_agents.last() else { return body.to_owned() };
+    let body = if body.is_empty() { DEFAULT_IDENTITY } else { body };
+    format!("{body}\n\nYou work as the sub-agent `{}`. {SUB_AGENT}", name.escape_debug())
+}
+
+/// What a sub-agent is told of its place.
+const SUB_AGENT: &str = "Another agent has handed you a task, which is all that you are told of the conversation. You cannot ask anybody anything. Do the task with the tools that you have, then answer with what you found, and with what you could not do.";
 
 /// What of the instructions an agent may say: its user knows it.
 pub(super) fn public(offer: &Offer, workspace: Option<&Path>, now: i64) -> Vec<String> {

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
-use aegx::Digest;
+use aegx::{Digest, Sorted};
 use agent::Question;
 use model::UserId;
 use model::ipc::{self, Uuid};
@@ -26,8 +26,12 @@ pub(super) struct Questions {
 
 /// A call, by what it says: the same whatever order its fields came in.
 pub(super) fn digest(message: &[u8]) -> Option<Digest> {
-    let action = ipc::parse(message).ok()?;
-    Some(Digest::of(action.to_value().to_string().as_bytes()))
+    if let Ok(action) = ipc::parse(message) {
+        return Some(Digest::of(action.to_value().to_string().as_bytes()));
+    }
+    let message = ipc::read_json(message).ok()?;
+    agent::tools::plugin_call(&message)?;
+    Some(Digest::of(Sorted(&message).to_string().as_bytes()))
 }
 
 /// The same of a call that a worker asks about; none if it is no call of a tool that there is.
@@ -89,7 +93,11 @@ impl Questions {
 
 fn lines(approval: &Approval) -> Question {
     let shown = &approval.question.shown;
-    let mut lines = vec![format!("{} wants to call {}", approval.question.agent, shown.tool)];
+    let who = match shown.sub_agent.as_str() {
+        "" => approval.question.agent.to_string(),
+        name => format!("the sub-agent {name} of {}", approval.question.agent),
+    };
+    let mut lines = vec![format!("{who} wants to call {}", shown.tool)];
     lines.extend(shown.args.iter().map(|it| format!("with {} = {}", it.name, it.value)));
     lines.extend(shown.destinations.iter().map(|it| format!("to {it}")));
     lines.extend(shown.reasons.iter().map(|it| format!("why: {}", it.why)));

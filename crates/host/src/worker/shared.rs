@@ -1,30 +1,61 @@
 //! What a turn and the threads that work for it share.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use aegx::Digest;
+use agent::Frame;
 use llm::{ErrorKind, Usage};
 use model::ipc::Uuid;
 
+use super::turn::TurnLimits;
+
+/// Frames of the host's own that wait to be shown; more of them are not.
+const TOLD_MAX: usize = 1000;
+
 /// What is known of one turn. Each has its own: what comes late counts for the turn that it belongs to.
 #[derive(Default)]
-pub(super) struct Shared {
+pub(crate) struct Shared {
     /// Whoever runs the turn has the other end.
     interrupted: Arc<AtomicBool>,
+    /// Has the turn come to its end?
+    over: AtomicBool,
+    /// The turn of the session that handed this one its task. What is used here is used there too, and whatever ends that
+    /// one ends this.
+    above: Option<Arc<Self>>,
+    pub(super) limits: TurnLimits,
     turn: Mutex<OfTurn>,
     at_work: Mutex<usize>,
     nobody: Condvar,
     asking: AtomicBool,
     asked: AtomicUsize,
     called: AtomicUsize,
+    handed_on: AtomicUsize,
+    /// Held by whoever asks a model where there is a limit: what one uses is counted before the next one asks.
+    purse: Mutex<()>,
+    told: Mutex<VecDeque<Frame>>,
+}
+
+/// The turn that runs in a session, or the last one.
+#[derive(Clone, Default)]
+pub(crate) struct Current(Arc<Mutex<Arc<Shared>>>);
+
+impl Current {
+    /// What is known of it.
+    pub(crate) fn get(&self) -> Arc<Shared> {
+        Arc::clone(&held(&self.0))
+    }
+
+    pub(super) fn set(&self, shared: &Arc<Shared>) {
+        *held(&self.0) = Arc::clone(shared);
+    }
 }
 
 /// What the parent saw of a turn itself.
 #[derive(Default)]
-pub(super) struct OfTurn {
+pub(crate) struct OfTurn {
     /// What models used.
     pub(super) usage: Usage,
     /// Calls in the order in which they were answered.
@@ -43,23 +74,38 @@ pub(super) struct OfTurn {
     pub(super) failed: Option<(ErrorKind, String)>,
     /// Calls that a person can be asked about.
     pub(super) stopped: HashMap<Digest, Uuid>,
+    /// Has a sub-agent left a call open that a person could allow?
+    pub(super) sub_agent_open: bool,
 }
 
 impl Shared {
     /// Of a turn that ends when `stop` says so; perhaps it does already.
-    pub(super) fn new(stop: &Arc<AtomicBool>) -> Self {
-        Self { interrupted: Arc::clone(stop), ..Self::default() }
+    pub(super) fn new(bounds: &Bounds) -> Self {
+        let Bounds { stop, limits, above } = bounds;
+        let (interrupted, above) = (Arc::clone(stop), above.clone());
+        Self { interrupted, limits: *limits, above, ..Self::default() }
     }
 
     pub(super) fn is_interrupted(&self) -> bool {
-        self.interrupted.load(Ordering::Acquire)
+        let above = || self.above.as_ref().is_some_and(|it| it.is_over());
+        self.interrupted.load(Ordering::Acquire) || above()
+    }
+
+    /// Is nothing more to be done in it?
+    pub(crate) fn is_over(&self) -> bool {
+        self.over.load(Ordering::Acquire) || self.is_interrupted()
+    }
+
+    /// It has come to its end: what it has handed on ends with it.
+    pub(super) fn finish(&self) {
+        self.over.store(true, Ordering::Release);
     }
 
     pub(super) fn interrupt(&self) {
         self.interrupted.store(true, Ordering::Release);
     }
 
-    pub(super) fn of_turn(&self) -> MutexGuard<'_, OfTurn> {
+    pub(crate) fn of_turn(&self) -> MutexGuard<'_, OfTurn> {
         held(&self.turn)
     }
 
@@ -69,17 +115,94 @@ impl Shared {
         counted && !self.asking.swap(true, Ordering::AcqRel)
     }
 
+    /// Counts a question to a model that a tool asks, beside others; false if there were enough.
+    pub(super) fn may_ask_beside(&self, at_most: usize) -> bool {
+        self.asked.fetch_add(1, Ordering::AcqRel) < at_most
+    }
+
     pub(super) fn has_asked(&self) {
         self.asking.store(false, Ordering::Release);
     }
 
-    /// Counts a call; false if there were enough.
+    /// Counts a call, here and above; false if there were enough.
     pub(super) fn may_call(&self, at_most: usize) -> bool {
-        self.called.fetch_add(1, Ordering::AcqRel) < at_most
+        let above = || self.above.as_ref().is_none_or(|it| it.may_call(at_most));
+        self.called.fetch_add(1, Ordering::AcqRel) < at_most && above()
+    }
+
+    /// Counts a task that is handed on, here and above; false if there were enough.
+    pub(crate) fn may_hand_on(&self, at_most: usize) -> bool {
+        let above = || self.above.as_ref().is_none_or(|it| it.may_hand_on(at_most));
+        self.handed_on.fetch_add(1, Ordering::AcqRel) < at_most && above()
+    }
+
+    /// A person would have to allow a call: where nobody waits for that, the turn ends.
+    pub(super) fn is_asked(&self) {
+        self.chain().filter(|it| it.limits.ends_at_question).for_each(Self::interrupt);
+    }
+
+    /// This turn, and those above it.
+    fn chain(&self) -> impl Iterator<Item = &Self> {
+        std::iter::successors(Some(self), |it| it.above.as_deref())
+    }
+
+    /// Waits until nobody else spends of a limit that counts here. They are taken from below upwards, by everybody.
+    pub(super) fn purses(&self) -> Vec<MutexGuard<'_, ()>> {
+        let limited = self.chain().filter(|it| it.limits.are_there());
+        limited.map(|it| held(&it.purse)).collect()
+    }
+
+    /// Is as much used as may be, here or above?
+    pub(super) fn is_spent(&self) -> bool {
+        self.chain().any(|it| {
+            let (turn, limits) = (it.of_turn(), it.limits);
+            limits.cost.is_some_and(|most| turn.cost >= most)
+                || limits.tokens.is_some_and(|most| tokens(&turn.usage) >= most)
+        })
+    }
+
+    /// Is there a limit of what it may cost, here or above?
+    pub(super) fn has_cost_limit(&self) -> bool {
+        self.chain().any(|it| it.limits.cost.is_some())
+    }
+
+    /// How many tokens may still be used, where somebody has set a limit.
+    pub(super) fn tokens_left(&self) -> Option<u64> {
+        let left = |it: &Self| Some(it.limits.tokens?.saturating_sub(tokens(&it.of_turn().usage)));
+        self.chain().filter_map(left).min()
+    }
+
+    /// Counts what a model used, here and above.
+    pub(super) fn count(&self, usage: Usage, cost: u64) {
+        for it in self.chain() {
+            let mut turn = it.of_turn();
+            add(&mut turn.usage, usage);
+            turn.cost = turn.cost.saturating_add(cost);
+        }
+    }
+
+    /// Shows a frame of the host's own.
+    pub(crate) fn tell(&self, frame: Frame) {
+        let mut told = held(&self.told);
+        if told.len() < TOLD_MAX {
+            told.push_back(frame);
+        }
+    }
+
+    /// Frames of the host's own that nobody was shown yet.
+    pub(super) fn take_told(&self) -> VecDeque<Frame> {
+        std::mem::take(&mut *held(&self.told))
+    }
+
+    /// What became of a task that was handed on, for whoever looks at this turn.
+    pub(crate) fn note_sub_agent(&self, name: &str, denied: &[String], needs_person: bool) {
+        let mut turn = self.of_turn();
+        turn.denied.extend(denied.iter().map(|it| format!("{name}: {it}")));
+        turn.sub_agent_open |= needs_person;
     }
 
     /// Notes that somebody works for the turn, unless so many do already.
-    pub(super) fn work(self: &Arc<Self>, at_most: usize) -> Option<AtWork> {
+    pub(crate) fn work(self: &Arc<Self>, at_most: usize) -> Option<AtWork> {
         let mut count = held(&self.at_work);
         if *count >= at_most {
             return None;
@@ -104,7 +227,7 @@ impl Shared {
 }
 
 /// Somebody works for the turn, until this is dropped.
-pub(super) struct AtWork(Arc<Shared>);
+pub(crate) struct AtWork(Arc<Shared>);
 
 impl Drop for AtWork {
     fn drop(&mut self) {
@@ -118,12 +241,96 @@ pub(super) fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// What a turn begins with, beside what is said.
+#[derive(Default)]
+pub(crate) struct Bounds {
+    /// Says that it is to end.
+    pub(crate) stop: Arc<AtomicBool>,
+    /// How far it may go.
+    pub(crate) limits: TurnLimits,
+    /// The turn that handed it its task.
+    pub(crate) above: Option<Arc<Shared>>,
+}
+
+/// All tokens of a usage.
+pub(crate) fn tokens(usage: &Usage) -> u64 {
+    let Usage { input_tokens, output_tokens, cache_read_tokens, cache_creation_tokens, .. } =
+        *usage;
+    let read = input_tokens.saturating_add(cache_read_tokens);
+    read.saturating_add(cache_creation_tokens).saturating_add(output_tokens)
+}
+
 /// Adds up what was used.
-pub(super) fn add(sum: &mut Usage, more: Usage) {
+pub(crate) fn add(sum: &mut Usage, more: Usage) {
     sum.input_tokens = sum.input_tokens.saturating_add(more.input_tokens);
     sum.output_tokens = sum.output_tokens.saturating_add(more.output_tokens);
     sum.cache_read_tokens = sum.cache_read_tokens.saturating_add(more.cache_read_tokens);
     sum.cache_creation_tokens =
         sum.cache_creation_tokens.saturating_add(more.cache_creation_tokens);
     sum.estimated |= more.estimated;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn turn(limits: TurnLimits, above: Option<&Arc<Shared>>) -> Arc<Shared> {
+        let bounds = Bounds { limits, above: above.cloned(), ..Bounds::default() };
+        Arc::new(Shared::new(&bounds))
+    }
+
+    fn used(count: u64) -> Usage {
+        Usage { input_tokens: count, ..Usage::default() }
+    }
+
+    #[test]
+    fn what_is_used_below_is_used_above_and_limits_hold_from_both() {
+        let limited = |tokens| TurnLimits { tokens: Some(tokens), ..TurnLimits::default() };
+        let root = turn(limited(100), None);
+        let child = turn(TurnLimits::default(), Some(&root));
+        let deep = turn(limited(30), Some(&child));
+        assert_eq!((child.tokens_left(), deep.tokens_left()), (Some(100), Some(30)));
+        deep.count(used(30), 5);
+        assert!(deep.is_spent() && !child.is_spent() && !root.is_spent());
+        child.count(used(70), 6);
+        assert!(child.is_spent() && root.is_spent(), "the limit of the first one holds for all");
+        let sum = |it: &Shared| {
+            let turn = it.of_turn();
+            (tokens(&turn.usage), turn.cost)
+        };
+        assert_eq!((sum(&root), sum(&child), sum(&deep)), ((100, 11), (100, 11), (30, 5)));
+        let paid = turn(TurnLimits { cost: Some(1), ..TurnLimits::default() }, None);
+        assert!(turn(TurnLimits::default(), Some(&paid)).has_cost_limit());
+        assert!(!child.has_cost_limit());
+    }
+
+    #[test]
+    fn calls_and_tasks_are_counted_above_too_and_the_end_of_one_is_that_of_all_below() {
+        let root = turn(TurnLimits::default(), None);
+        let children: Vec<_> = (0..3).map(|_| turn(TurnLimits::default(), Some(&root))).collect();
+        let calls = children.iter().cycle().take(9).filter(|it| it.may_call(5)).count();
+        let tasks = children.iter().cycle().take(9).filter(|it| it.may_hand_on(4)).count();
+        assert_eq!((calls, tasks), (5, 4));
+        let deep = turn(TurnLimits::default(), Some(&children[0]));
+        assert!(!deep.is_interrupted());
+        root.finish();
+        assert!(deep.is_interrupted() && children.iter().all(|it| it.is_interrupted()));
+        assert!(!root.is_interrupted() && root.is_over());
+        // A question ends the turn that waits for nobody, and with it what it has handed on.
+        let job = turn(TurnLimits { ends_at_question: true, ..TurnLimits::default() }, None);
+        let below = turn(TurnLimits::default(), Some(&job));
+        below.is_asked();
+        assert!(job.is_interrupted() && below.is_interrupted());
+    }
+
+    #[test]
+    fn whoever_spends_of_one_limit_waits_for_the_other() {
+        let root = turn(TurnLimits { tokens: Some(9), ..TurnLimits::default() }, None);
+        let [one, other] = [(); 2].map(|()| turn(TurnLimits::default(), Some(&root)));
+        let held = one.purses();
+        assert_eq!(held.len(), 1);
+        assert!(root.purse.try_lock().is_err());
+        drop(held);
+        assert_eq!(other.purses().len(), 1);
+    }
 }

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use aegx::RecordType;
 use agent::{AccessUser, FromWorker, Hooks, ToWorker, WORKER, WorkerConfig};
 use evidence::NewRecord;
-use model::{Caller, Kind};
+use model::{Caller, Kind, SessionId};
 use policy::access::Origin;
 use sandbox::cage::{Cage, Limits, Rung};
 use sandbox::runner::Confined;
@@ -18,15 +18,18 @@ use serde_json::json;
 use super::inbox::Next;
 use super::lease::{Lease, Leases};
 use super::link::Link;
+use super::meter::Metered;
 use super::model::Asks;
 use super::offer::Offer;
 use super::questions::Questions;
-use super::shared::{Shared, held};
+use super::shared::{Bounds, Current, Shared, held};
 use super::spawner::Spawner;
 use super::{END_WITHIN, READY_WITHIN};
-use crate::agent_session::{AgentSession, SessionOptions};
+use crate::agent_session::{AgentSession, SessionOptions, Supplied};
+use crate::executor::Delegates;
 use crate::gate::{Gate, GateError};
 use crate::ipc::{Door, Stop, Stopper};
+use crate::starter::Starter;
 
 /// What a worker may take of the machine.
 const LIMITS: Limits = Limits {
@@ -55,8 +58,8 @@ pub(crate) struct Worker {
 pub(super) struct Inner {
     pub(super) who: Caller,
     pub(super) link: Link,
-    /// Of the turn that runs, or of the last one.
-    pub(super) shared: Mutex<Arc<Shared>>,
+    /// The turn that runs, or the last one.
+    pub(super) current: Current,
     pub(super) questions: Questions,
     pub(super) session: AgentSession,
     pub(super) asks: Arc<dyn Asks>,
@@ -84,6 +87,10 @@ pub(crate) struct Start<'a> {
     pub(crate) hooks: Hooks,
     /// Is it not wanted any more?
     pub(crate) stop: &'a AtomicBool,
+    /// Its model, if not that of the manifest.
+    pub(crate) model: Option<&'a str>,
+    /// To whom it can hand work, by the turn that runs.
+    pub(crate) delegates: Option<(Arc<dyn Delegates>, Current)>,
 }
 
 impl Inner {
@@ -93,13 +100,13 @@ impl Inner {
 
     /// What is known of the turn that runs, or of the last one.
     pub(super) fn shared(&self) -> Arc<Shared> {
-        Arc::clone(&held(&self.shared))
+        self.current.get()
     }
 
     /// A new turn: nothing of the last one counts.
-    pub(super) fn begin(&self, stop: &Arc<AtomicBool>) -> Arc<Shared> {
-        let shared = Arc::new(Shared::new(stop));
-        *held(&self.shared) = Arc::clone(&shared);
+    pub(super) fn begin(&self, bounds: &Bounds) -> Arc<Shared> {
+        let shared = Arc::new(Shared::new(bounds));
+        self.current.set(&shared);
         shared
     }
 
@@ -122,7 +129,11 @@ impl Worker {
             GateError::Busy("a call of this session has not come back yet".to_owned())
         })?;
         let (stopper, stop) = Stop::pair().map_err(GateError::unable)?;
-        let session = AgentSession::open(gate, home, who, options, &stop)?;
+        let (delegates, current) = start.delegates.clone().unzip();
+        let current: Current = current.unwrap_or_default();
+        let questions = Metered { asks: Arc::clone(start.asks), current: current.clone() };
+        let supplied = Supplied { delegates, questions: Some(Arc::new(questions)), plugins: true };
+        let session = AgentSession::open_with(gate, home, who, options, &stop, supplied)?;
         let confined = Self::confine(start, &session);
         let (confined, link, offer) = match confined {
             Ok(confined) => confined,
@@ -132,18 +143,25 @@ impl Worker {
                 return Err(error);
             }
         };
+        let own_model = || offer.manifest.model.clone();
         let inner = Inner {
             who: who.clone(),
             link,
-            shared: Mutex::default(),
+            current,
             questions: Questions::default(),
             session,
             asks: Arc::clone(start.asks),
-            model: offer.manifest.model.clone().unwrap_or_else(|| "default".to_owned()),
+            model: start
+                .model
+                .map(str::to_owned)
+                .or_else(own_model)
+                .unwrap_or_else(|| "default".to_owned()),
             fast: "fast".to_owned(),
             offer,
             system: Mutex::default(),
-            reachable: options.approver == monitor::Approver::Reachable,
+            // Sub-agents and jobs wait for nobody: what is asked about their calls waits where all questions do.
+            reachable: options.approver == monitor::Approver::Reachable
+                && options.starter == Starter::Person,
             gate: Arc::downgrade(gate),
             lease,
         };
@@ -169,13 +187,16 @@ impl Worker {
     ) -> Result<(Confined, Link, Offer), GateError> {
         let Start { gate, home, who, options, .. } = *start;
         let carried = |it| session.door().carries_out(it);
-        let offer = Offer::of(home, who, options.origin, carried).map_err(GateError::usage)?;
+        let subs = options.starter.sub_agents();
+        let mut offer =
+            Offer::of(home, who, options.origin, subs, carried).map_err(GateError::usage)?;
+        offer.add_plugins(&gate.monitor, who, session.door());
         let (ours, theirs) = UnixStream::pair().map_err(GateError::unable)?;
         let launched = start.spawner.launch(theirs).map_err(GateError::unable)?;
         let confined = launched
             .confine(cage(home, start.required)?, WORKER, environment(who))
             .map_err(GateError::unable)?;
-        record(gate, who, &confined, options.origin)?;
+        record(gate, who, &confined, options)?;
         let link = Link::new(ours).map_err(GateError::unable)?;
         let config = WorkerConfig {
             model: offer.manifest.model.clone().unwrap_or_default(),
@@ -272,11 +293,23 @@ fn environment(who: &Caller) -> Vec<(std::ffi::OsString, std::ffi::OsString)> {
 }
 
 /// INVARIANT (NothingSilent): which cage a worker runs in is on record before it is told anything.
-fn record(gate: &Gate, who: &Caller, confined: &Confined, origin: Origin) -> Result<(), GateError> {
+fn record(
+    gate: &Gate,
+    who: &Caller,
+    confined: &Confined,
+    options: &SessionOptions,
+) -> Result<(), GateError> {
+    let origin = match (&options.starter, options.origin) {
+        (Starter::Job { .. }, _) => "job",
+        (Starter::Person | Starter::Session { .. }, Origin::Local) => "local",
+        (Starter::Person | Starter::Session { .. }, Origin::Remote) => "remote",
+    };
     let content = json!({
         "agent": who.agent.as_str(),
         "held": confined.held(),
-        "origin": match origin { Origin::Local => "local", Origin::Remote => "remote" },
+        "origin": origin,
+        "parent": options.starter.parent().map(SessionId::as_str),
+        "sub_agents": options.starter.sub_agents(),
         "session": who.session.as_str(),
         "user": who.user.as_str(),
     });

@@ -23,11 +23,13 @@ use super::link::Link;
 use super::model::Asks;
 use super::offer::Offer;
 use super::questions::Questions;
+use super::shared::{Bounds, Current};
 use super::start::{Inner, Worker};
 use super::turn::{Prepared, Seen, TurnLimits};
 use crate::agent_session::{AgentSession, SessionOptions};
 use crate::gate::Gate;
 use crate::ipc::Stop;
+use crate::starter::Starter;
 
 /// A model that says the same, and notes what it was asked. It does not answer while somebody shuts its door.
 #[derive(Default)]
@@ -86,18 +88,21 @@ fn house(home: &Path, play: impl FnOnce(UnixStream) + Send + 'static) -> House {
         approver: Approver::Reachable,
         workspace: None,
         own_workspace: true,
+        ephemeral: false,
         origin: Origin::Local,
+        starter: Starter::Person,
     };
     let (stopper, stop) = Stop::pair().unwrap();
     let session = AgentSession::open(&gate, home, &who, &options, &stop).unwrap();
-    let offer = Offer::of(home, &who, Origin::Local, |it| session.door().carries_out(it)).unwrap();
+    let offer =
+        Offer::of(home, &who, Origin::Local, &[], |it| session.door().carries_out(it)).unwrap();
     let (ours, theirs) = UnixStream::pair().unwrap();
     thread::spawn(move || play(theirs));
     let model = Arc::new(Model::default());
     let inner = Inner {
         who,
         link: Link::new(ours).unwrap(),
-        shared: Mutex::default(),
+        current: Current::default(),
         questions: Questions::default(),
         session,
         asks: Arc::clone(&model) as Arc<dyn Asks>,
@@ -119,12 +124,11 @@ impl House {
 
     fn turn_within(&self, frames: &mut Vec<Frame>, cost: Option<u64>) -> Result<Seen, TurnError> {
         let now = || SystemClock.unix_seconds();
-        let turn = Prepared { content: "hello", earlier: &[], now: now() };
+        let turn = Prepared { content: "hello", earlier: &[], memory: &[], now: now() };
         let message = self.worker.prepare(&self.gate.monitor, &turn).unwrap();
         let limits = TurnLimits { wall: Duration::from_secs(10), cost, ..TurnLimits::default() };
-        self.worker.turn(&message, &self.stop, limits, &*self.gate.store, &now, &mut |it| {
-            frames.push(it);
-        })
+        let bounds = Bounds { stop: Arc::clone(&self.stop), limits, above: None };
+        self.worker.turn(&message, &bounds, &*self.gate.store, &now, &mut |it| frames.push(it))
     }
 }
 
@@ -363,7 +367,7 @@ fn a_question_that_outlives_its_turn_spoils_the_worker_and_ends_its_session_when
     assert!(house.worker.is_over());
     // What comes late is no answer of another turn.
     let late = house.worker.inner.shared();
-    let next = house.worker.inner.begin(&Arc::default());
+    let next = house.worker.inner.begin(&Bounds::default());
     house.worker.end().unwrap();
     assert!(house.gate.monitor.summary(&who).is_ok(), "somebody still works in it");
     assert!(house.leases.take(&who.session).is_none());

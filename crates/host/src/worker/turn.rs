@@ -1,7 +1,7 @@
 //! One turn of a worker, from the user's words to whatever end it takes.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use agent::{
@@ -14,12 +14,15 @@ use scan::leak::Sources;
 
 use super::history::{self, Spoken};
 use super::inbox::Next;
-use super::shared::{OfTurn, Shared, held};
+use super::shared::{Bounds, OfTurn, Shared, held};
 use super::start::Worker;
 use super::{END_WITHIN, ERROR_CHARS_MAX, TURN_MAX, ask, call, prompt, questions};
 
 /// How often it is looked whether somebody has answered, interrupted, or waited too long.
 const TICK: Duration = Duration::from_millis(50);
+
+/// Model calls beside the steps: a conversation may be summarised once in a while.
+pub(crate) const MORE_CALLS: usize = 5;
 
 /// How far a turn may go.
 #[derive(Clone, Copy, Debug)]
@@ -28,12 +31,28 @@ pub(crate) struct TurnLimits {
     pub(crate) model_calls: usize,
     /// Micro-dollars.
     pub(crate) cost: Option<u64>,
+    /// Tokens of all models, however they are counted.
+    pub(crate) tokens: Option<u64>,
+    /// Does it end with the first call that a person would have to allow?
+    pub(crate) ends_at_question: bool,
+}
+
+impl TurnLimits {
+    /// Is there a limit of what may be used?
+    pub(super) fn are_there(&self) -> bool {
+        self.cost.is_some() || self.tokens.is_some()
+    }
 }
 
 impl Default for TurnLimits {
     fn default() -> Self {
-        // Beside the steps, a conversation may be summarised once in a while.
-        Self { wall: TURN_MAX, model_calls: MODEL_CALLS_MAX + 5, cost: None }
+        Self {
+            wall: TURN_MAX,
+            model_calls: MODEL_CALLS_MAX + MORE_CALLS,
+            cost: None,
+            tokens: None,
+            ends_at_question: false,
+        }
     }
 }
 
@@ -55,10 +74,17 @@ pub(crate) struct Prepared<'a> {
     pub(crate) content: &'a str,
     /// What was said before.
     pub(crate) earlier: &'a [Spoken],
+    /// What the agent remembers of it.
+    pub(crate) memory: &'a [String],
     pub(crate) now: i64,
 }
 
 impl Worker {
+    /// Was nothing said to it yet?
+    pub(crate) fn is_fresh(&self) -> bool {
+        self.fresh.load(Ordering::Acquire)
+    }
+
     /// What is said to the worker for a turn. Its instructions are made anew, with the time, and answers are compared with
     /// them from here on; what was said before is told to one that does not know it.
     pub(crate) fn prepare(
@@ -69,9 +95,11 @@ impl Worker {
         let inner = &self.inner;
         let busy = |why: String| TurnError::new(TurnErrorCode::Busy, why);
         let workspace = inner.session.workspace();
-        let system = prompt::instructions(&inner.offer, workspace, &[], turn.now);
+        let system = prompt::instructions(&inner.offer, workspace, turn.memory, turn.now);
         let system = system.map_err(|it| busy(it.to_string()))?;
-        let public = prompt::public(&inner.offer, workspace, turn.now);
+        let mut public = prompt::public(&inner.offer, workspace, turn.now);
+        // What it is reminded of is there to be used.
+        public.extend_from_slice(turn.memory);
         let sources = Sources { prompt: Some(&system), public: &public, ..Sources::default() };
         let registered = monitor.register_system_prompt(&inner.who, &sources);
         registered.map_err(|it| busy(it.to_string()))?;
@@ -84,6 +112,11 @@ impl Worker {
         })
     }
 
+    /// Tokens that the turn has used so far.
+    pub(crate) fn tokens(&self) -> u64 {
+        super::shared::tokens(&self.inner.shared().of_turn().usage)
+    }
+
     /// What a person is asked now.
     pub(crate) fn questions(&self, approvals: &dyn Approvals, now: i64) -> Vec<Question> {
         self.inner.questions.shown(approvals, now)
@@ -94,28 +127,29 @@ impl Worker {
         self.inner.questions.answer(monitor, id, approved, by)
     }
 
-    /// Runs one turn, until `stop` says that it is to end. After an error of the worker it is of no use any more.
+    /// Runs one turn, as far as its bounds let it go. After an error of the worker it is of no use any more.
     pub(crate) fn turn(
         &self,
         message: &ToWorker,
-        stop: &Arc<AtomicBool>,
-        limits: TurnLimits,
+        bounds: &Bounds,
         approvals: &dyn Approvals,
         now: &dyn Fn() -> i64,
         on_frame: &mut dyn FnMut(Frame),
     ) -> Result<Seen, TurnError> {
         let inner = &self.inner;
         *held(&self.used) = Instant::now();
-        let shared = inner.begin(stop);
+        let shared = inner.begin(bounds);
         // What it said after its last result belongs to no turn.
         inner.link.clear();
         inner.link.say(message).map_err(|_| broken(inner.link.why()))?;
-        let ending = self.follow(&shared, limits, approvals, now, on_frame);
+        let ending = self.follow(&shared, approvals, now, on_frame);
+        shared.finish();
         for tool_id in inner.questions.clear() {
             let _ = inner.link.say(&ToWorker::ToolApprovalResponse { tool_id, approved: false });
         }
         // What was begun is finished before the next turn: a call does not outlive the words that it was made for.
         let is_settled = shared.settle(END_WITHIN);
+        shared.take_told().into_iter().for_each(&mut *on_frame);
         *held(&self.used) = Instant::now();
         let turn = std::mem::take(&mut *shared.of_turn());
         let usage = turn.usage;
@@ -130,7 +164,6 @@ impl Worker {
     fn follow(
         &self,
         shared: &Arc<Shared>,
-        limits: TurnLimits,
         approvals: &dyn Approvals,
         now: &dyn Fn() -> i64,
         on_frame: &mut dyn FnMut(Frame),
@@ -141,13 +174,14 @@ impl Worker {
         loop {
             match inner.link.next(TICK) {
                 Next::Message(said) => {
-                    if let Some(ending) = self.hear(shared, said, limits, &mut frames, on_frame)? {
+                    if let Some(ending) = self.hear(shared, said, &mut frames, on_frame)? {
                         return Ok(ending);
                     }
                 }
                 Next::Nothing => {}
                 Next::Over | Next::Spoilt(_) => return Err(broken(inner.link.why())),
             }
+            shared.take_told().into_iter().for_each(&mut *on_frame);
             for (tool_id, approved) in inner.questions.answered(approvals, now()) {
                 let _ = inner.link.say(&ToWorker::ToolApprovalResponse { tool_id, approved });
             }
@@ -160,9 +194,10 @@ impl Worker {
                 on_frame(Frame::Status { status: Status::Interrupted });
                 return Ok(Ending::Result { interrupted: true });
             }
-            if begun.elapsed() > limits.wall {
+            let wall = shared.limits.wall;
+            if begun.elapsed() > wall {
                 inner.link.close();
-                return Err(broken(format!("no answer within {} s", limits.wall.as_secs())));
+                return Err(broken(format!("no answer within {} s", wall.as_secs())));
             }
         }
     }
@@ -172,7 +207,6 @@ impl Worker {
         &self,
         shared: &Arc<Shared>,
         said: FromWorker,
-        limits: TurnLimits,
         frames: &mut Rebuilder,
         on_frame: &mut dyn FnMut(Frame),
     ) -> Result<Option<Ending>, TurnError> {
@@ -181,7 +215,8 @@ impl Worker {
             // It is ready once; that it says so again changes nothing.
             FromWorker::Ready {} => {}
             FromWorker::Frame { frame } => {
-                if let Some(frame) = frames.take(&frame) {
+                // What sub-agents do is the host's to tell.
+                if let Some(frame) = frames.take(&frame).filter(|it| !is_of_sub_agents(it)) {
                     on_frame(frame);
                 }
             }
@@ -197,7 +232,7 @@ impl Worker {
                 }
             }
             FromWorker::Ask { id, purpose, messages } => {
-                ask::ask(inner, shared, id, purpose, messages, limits);
+                ask::ask(inner, shared, id, purpose, messages);
             }
             FromWorker::Call { id, message } => call::call(inner, shared, id, message),
             FromWorker::Result { session_id, interrupted, .. } => {
@@ -223,8 +258,8 @@ impl Worker {
 
 /// What the turn came to, by what the parent saw itself.
 fn settled(ending: Ending, turn: OfTurn) -> Result<Seen, TurnError> {
-    let OfTurn { usage, calls, denied, answer, failed, open, over_cost, .. } = turn;
-    let needs_person = !open.is_empty();
+    let OfTurn { usage, calls, denied, answer, failed, open, over_cost, sub_agent_open, .. } = turn;
+    let needs_person = !open.is_empty() || sub_agent_open;
     match ending {
         Ending::Result { interrupted } => {
             let content = answer.unwrap_or_default();
@@ -243,6 +278,20 @@ fn settled(ending: Ending, turn: OfTurn) -> Result<Seen, TurnError> {
                 broken(format!("worker_{code}: {message}"))
             }
         }),
+    }
+}
+
+fn is_of_sub_agents(frame: &Frame) -> bool {
+    match frame {
+        Frame::SubagentStarted { .. }
+        | Frame::SubagentProgress { .. }
+        | Frame::SubagentDone { .. } => true,
+        Frame::Status { .. }
+        | Frame::Token { .. }
+        | Frame::ThinkingToken { .. }
+        | Frame::ToolUseStart { .. }
+        | Frame::ToolUseInput { .. }
+        | Frame::ToolResult { .. } => false,
     }
 }
 

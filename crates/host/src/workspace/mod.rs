@@ -3,6 +3,7 @@
 //! What an agent writes there nobody sees. So it is looked at before a session begins and after it has
 //! ended: what lies there with a label counts as read, and what a tainted session leaves is marked.
 
+mod ephemeral;
 mod notes;
 
 use std::io;
@@ -29,6 +30,8 @@ pub const OWN: &str = "workspaces-data";
 pub struct Workspace {
     registry: Registry,
     root: PathBuf,
+    /// Where its labels lie, if it ends with its session.
+    ends: Option<PathBuf>,
 }
 
 /// What a workspace needs of the host.
@@ -118,7 +121,7 @@ impl Workspace {
         if home.starts_with(&root) || (root.starts_with(&home) && !own) {
             return Err(VisitError::HoldsState { path: root, home });
         }
-        Ok(Self { registry: Registry::open(&home.join(LABELS))?, root })
+        Ok(Self { registry: Registry::open(&home.join(LABELS))?, root, ends: None })
     }
 
     /// Where an agent has its own workspace for a user.

@@ -71,6 +71,7 @@ fn one_of_each() -> Vec<(Value, &'static str)> {
     let (llm, web, browser) = ("no llm provider", "no web provider", "no browser provider");
     let files = "this session has no workspace";
     let (skills, scheduler) = ("no skills provider", "no scheduler provider");
+    let subs = "only agents that Lazaret runs itself have sub-agents";
     let user = json!([{"role": "user", "content": "hello"}]);
     vec![
         (json!({"action": "llm_call", "provider": "anthropic", "messages": user}), llm),
@@ -113,6 +114,18 @@ fn one_of_each() -> Vec<(Value, &'static str)> {
             json!({"action": "scheduler_run_at", "datetime": "2030-01-01T00:00:00", "prompt": "p"}),
             scheduler,
         ),
+        (json!({"action": "agent_delegate", "task": "t"}), subs),
+        (json!({"action": "agent_collect", "handleIds": ["h"]}), subs),
+        (json!({"action": "model_query", "message": "m"}), llm),
+        (json!({"action": "task_list"}), "ok"),
+        (json!({"action": "task_add", "text": "t"}), "ok"),
+        (json!({"action": "task_close", "id": id}), "there is no open task"),
+        (json!({"action": "scratch_write", "name": "n", "content": "c"}), "ok"),
+        (json!({"action": "scratch_read", "name": "n"}), "this session has no note"),
+        (json!({"action": "scratch_list"}), "ok"),
+        (json!({"action": "current_time"}), "ok"),
+        (json!({"action": "prompt_read"}), "this session was opened without"),
+        (json!({"action": "tools_read"}), "this session was opened without"),
         (json!({"action": "message_out", "text": "t"}), "ok"),
         (json!({"action": "audit_query"}), "ok"),
         (json!({"action": "file_read", "path": "a"}), files),

@@ -15,6 +15,8 @@ enum Claim {
     /// The action is none of ours. What the case asks of it (limits of children, a cleared environment,
     /// a review) is met because there is no way to ask for it at all.
     NoSuchAction,
+    /// Only agents that the host runs itself have sub-agents; what these may is tested where they run.
+    NobodyToHandTo,
     /// It is somebody else's, and so not there.
     NotFound,
     /// The frame ends the connection, at once or when its time is up, and that is recorded.
@@ -33,7 +35,7 @@ const CLAIMS: &[(&str, Claim)] = &[
     ("proposal_review by agent", Claim::NoSuchAction),
     ("memory_read of another user's entry by id", Claim::NotFound),
     ("memory_delete of another user's entry by id", Claim::NotFound),
-    ("delegation raises own limits", Claim::NoSuchAction),
+    ("delegation raises own limits", Claim::NobodyToHandTo),
     ("sandbox_bash", Claim::NoSuchAction),
     ("sandbox_read_file through symlink", Claim::NoSuchAction),
     ("skill_import autoApprove", Claim::NoSuchAction),
@@ -46,7 +48,7 @@ const CLAIMS: &[(&str, Claim)] = &[
     ("credential env visible in sandbox", Claim::NoCommands),
     ("empty _userId writes another user's USER.md", Claim::NoSuchAction),
     ("no authenticated user on the connection", Claim::NoSuchAction),
-    ("delegated child loses the user id", Claim::NoSuchAction),
+    ("delegated child loses the user id", Claim::NobodyToHandTo),
 ];
 
 #[test]
@@ -88,6 +90,10 @@ fn hold(claim: &Claim, input: &Value, row: &Value, client: &mut Client) {
         Claim::NoSuchAction => {
             let answer = client.ask(&input["message"]);
             assert_eq!(answer["error"], "Unknown or missing action", "{answer}");
+        }
+        Claim::NobodyToHandTo => {
+            let error = client.ask(&input["message"])["error"].as_str().unwrap().to_owned();
+            assert!(error.contains("sub-agents"), "{error}");
         }
         Claim::NotFound => {
             let mut message = input["message"].clone();

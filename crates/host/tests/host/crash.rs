@@ -54,6 +54,7 @@ fn child() {
             tag: None,
             prompt: "look".to_owned(),
             token_budget: None,
+            delivery: None,
             when: When::Cron { cron: Cron::parse("* * * * *").unwrap(), zone: "UTC".to_owned() },
         };
         let id = scheduler.add(new, 1_767_225_600 + step * 60).unwrap().id;

@@ -19,6 +19,7 @@ mod files;
 mod frames;
 mod memory;
 mod models;
+mod notes;
 mod plugins;
 mod providers;
 mod services;

@@ -143,7 +143,9 @@ impl World {
             approver: Approver::Absent,
             workspace: None,
             own_workspace: false,
+            ephemeral: false,
             origin: policy::access::Origin::Local,
+            starter: host::Starter::Person,
         };
         let stop = host::ipc::Stop::pair().unwrap().1;
         let session = AgentSession::open(&self.gate, self.dir.path(), &who, &options, &stop);

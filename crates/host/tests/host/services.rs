@@ -140,6 +140,7 @@ impl World {
             manifest: Arc::new(manifest),
             user: Arc::new(user()),
             origin: Origin::Local,
+            sub_agents: Vec::new(),
         };
         // Nobody speaks TLS here, and a client wants somebody to believe.
         let trust = Trust::Only(vec![testkit::tls::nobody()]);

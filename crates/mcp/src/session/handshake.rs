@@ -5,11 +5,11 @@ use super::own::Job;
 use super::state::{Link, Open, Phase, Stage};
 use crate::era::{
     self, Era, LEGACY_VERSION, LEGACY_VERSIONS, META_CAPABILITIES, META_CLIENT, META_SERVER,
-    MODERN_VERSION,
+    META_VERSION, MODERN_VERSION,
 };
 use crate::gate::{Begun, Call, Delivery, Kind};
 use crate::limits::{DISCOVER_WAIT, HANDSHAKE_WAIT, HANDSHAKES_MAX, INITIALIZE_WAIT};
-use crate::message::{self, Id, METHOD_NOT_FOUND, Message, SERVER_UNAVAILABLE};
+use crate::message::{self, INVALID_PARAMS, Id, METHOD_NOT_FOUND, Message, SERVER_UNAVAILABLE};
 use crate::shown;
 use serde_json::{Map, Value, json};
 
@@ -30,6 +30,10 @@ impl Session {
                 self.keep_handshake(id, message, era, true);
             }
             Phase::Negotiating => self.wait(id, 0, message, era),
+            // One without a revision reads as a legacy one: it is not to turn a server to that era in the middle of a session.
+            Phase::Ready(Era::Modern) if era == Era::Modern && !era::has_revision(&message) => {
+                self.fail(id, INVALID_PARAMS, &format!("`params._meta` has no `{META_VERSION}`"));
+            }
             Phase::Ready(Era::Modern) if era == Era::Modern => {
                 self.send_server(0, message.clone().into_line());
                 self.keep_handshake(id, message, era, true);

@@ -4,7 +4,7 @@ use super::Session;
 use super::client::token;
 use super::own::{Job, Listing};
 use super::state::{Open, Phase, Stage};
-use crate::catalogue::Page;
+use crate::catalogue::{Page, Visible};
 use crate::era::{self, Era};
 use crate::gate::{GateError, Kind};
 use crate::limits::{LIST_WAIT, PAGES_MAX, TOOLS_MAX};
@@ -48,17 +48,17 @@ impl Session {
     ) {
         let result = message.outcome();
         let next = result.get("nextCursor").and_then(Value::as_str).map(str::to_owned);
-        let tools = result.get("tools").and_then(Value::as_array).cloned().unwrap_or_default();
-        let visible = match self.take_tools(server, &tools, cursor.as_deref(), next.as_deref()) {
+        let mut listed = message.value.pointer_mut("/result/tools").and_then(Value::as_array_mut);
+        let tools = listed.as_mut().map(|it| std::mem::take(*it)).unwrap_or_default();
+        let visible = match self.take_tools(server, tools, cursor.as_deref(), next.as_deref()) {
             Ok(visible) => visible,
             Err(error) => return self.fail(id, INTERNAL_ERROR, &error.to_string()),
         };
         let is_legacy = self.phase(server) == Phase::Ready(Era::Legacy);
-        if let Some(result) = message.value.get_mut("result").and_then(Value::as_object_mut)
-            && visible != tools
+        if let Some(listed) = message.value.pointer_mut("/result/tools").filter(|it| it.is_array())
         {
-            result.insert("tools".to_owned(), Value::Array(visible));
-            message.changed = true;
+            *listed = Value::Array(visible.tools);
+            message.changed |= !visible.is_whole;
         }
         if era == Era::Modern
             && is_legacy
@@ -112,12 +112,13 @@ impl Session {
         self.listed(server, &listing, items);
     }
 
-    fn tools_listed(&mut self, server: usize, listing: Listing) {
-        let taken = self.take_tools(server, &listing.items, None, None);
+    fn tools_listed(&mut self, server: usize, mut listing: Listing) {
+        let items = std::mem::take(&mut listing.items);
+        let taken = self.take_tools(server, items, None, None);
         self.listed_for_ourselves(server, &listing);
         match taken {
             Ok(visible) => {
-                self.listed(server, &listing, visible);
+                self.listed(server, &listing, visible.tools);
                 self.release_if_listed(server);
             }
             Err(error) => {
@@ -152,21 +153,21 @@ impl Session {
         }
     }
 
-    /// Shows definitions to the gate and keeps them; returns those that the client may see, in their order.
+    /// Shows definitions to the gate and keeps them; returns what the client may see.
     fn take_tools(
         &mut self,
         server: usize,
-        tools: &[Value],
+        tools: Vec<Value>,
         cursor: Option<&str>,
         next: Option<&str>,
-    ) -> Result<Vec<Value>, GateError> {
+    ) -> Result<Visible, GateError> {
         let page = Page::parse(tools);
         if !page.dropped.is_empty() {
             self.note(server, "tools_dropped", &page.dropped_detail());
         }
         let name = self.links.get(server).map_or("", |link| link.name.as_str());
         let listed = self.gate.tools(name, &page.definitions);
-        let Some(link) = self.links.get_mut(server) else { return Ok(Vec::new()) };
+        let Some(link) = self.links.get_mut(server) else { return Ok(Visible::default()) };
         match listed {
             Ok(listed) => Ok(link.catalogue.take(page, cursor, next, &listed)),
             Err(error) => {

@@ -1,9 +1,13 @@
-//! A session over pipes: one thread reads and one writes for each peer, so that nobody waits for anybody else.
+//! A session over pipes: one thread reads for each peer, and one writes what a peer has no room for, so that nobody waits for
+//! anybody else.
 //!
 //! What waits to be written is bounded. A server that does not read what it is sent counts as gone; a client that does
 //! not read makes its servers wait, and at last ends the session.
 
+mod pipe;
 mod queue;
+
+pub use pipe::{Pipe, Sink};
 
 use crate::frame::{self, Frame};
 use crate::gate::Gate;
@@ -11,7 +15,7 @@ use crate::limits::QUEUE_BYTES_CALM;
 use crate::session::{Outgoing, Peer, Question, Reply, Session, SessionError};
 use queue::Queue;
 use std::collections::VecDeque;
-use std::io::{self, BufReader, Read, Write};
+use std::io::{self, BufReader, Read};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::thread;
@@ -22,7 +26,7 @@ pub struct Server {
     /// Its name.
     pub name: String,
     /// Its standard input.
-    pub input: Box<dyn Write + Send>,
+    pub input: Box<dyn Sink>,
     /// Its standard output.
     pub output: Box<dyn Read + Send>,
 }
@@ -58,7 +62,7 @@ pub fn run(
     servers: Vec<Server>,
     naming: Naming,
     client_input: impl Read + Send + 'static,
-    client_output: impl Write + Send + 'static,
+    client_output: impl Sink + 'static,
 ) -> Result<(), RunError> {
     let names: Vec<&str> = servers.iter().map(|it| it.name.as_str()).collect();
     let session = match (naming, names.as_slice()) {
@@ -66,21 +70,23 @@ pub fn run(
         (Naming::Plain, names) => return Err(RunError::Naming(names.len())),
         (Naming::Prefixed, names) => Session::aggregate(Arc::clone(&gate), names, Instant::now())?,
     };
+    let (inputs, outputs): (Vec<_>, Vec<_>) =
+        servers.into_iter().map(|it| (it.input, it.output)).unzip();
     let driver = Arc::new(Driver {
         gate,
         session: Mutex::new(session),
         replies: Mutex::default(),
-        client: Arc::new(Queue::default()),
-        servers: servers.iter().map(|_| Arc::new(Queue::default())).collect(),
+        client: Arc::new(Queue::new(Box::new(client_output))),
+        servers: inputs.into_iter().map(|it| Arc::new(Queue::new(it))).collect(),
         has_client_ended: AtomicBool::new(false),
     });
-    start_writer("mcp-client-out", Arc::clone(&driver.client), client_output)?;
-    for (index, server) in servers.into_iter().enumerate() {
-        if let Some(queue) = driver.servers.get(index) {
-            start_writer("mcp-server-out", Arc::clone(queue), server.input)?;
-        }
+    start_writer("mcp-client-out", Arc::clone(&driver.client))?;
+    for queue in &driver.servers {
+        start_writer("mcp-server-out", Arc::clone(queue))?;
+    }
+    for (index, output) in outputs.into_iter().enumerate() {
         let driver = Arc::clone(&driver);
-        let read = move || driver.read_server(index, server.output);
+        let read = move || driver.read_server(index, output);
         thread::Builder::new().name("mcp-server-in".to_owned()).spawn(read)?;
     }
     driver.step(|session, now| session.start(now));
@@ -246,15 +252,11 @@ impl Driver {
     }
 }
 
-fn start_writer(
-    name: &str,
-    queue: Arc<Queue>,
-    mut pipe: impl Write + Send + 'static,
-) -> io::Result<()> {
+/// Starts the thread that writes what a peer has no room for.
+fn start_writer(name: &str, queue: Arc<Queue>) -> io::Result<()> {
     let write = move || {
-        while let Some(mut line) = queue.pop() {
-            line.push(b'\n');
-            if pipe.write_all(&line).and_then(|()| pipe.flush()).is_err() {
+        while let Some(line) = queue.pop() {
+            if queue.write(&line).is_err() {
                 break;
             }
         }

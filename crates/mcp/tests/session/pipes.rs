@@ -1,7 +1,7 @@
 //! Sessions over pipes: a slow, a deaf and a dying server harm nobody else.
 
 use crate::script::Script;
-use mcp::stdio::{self, Naming, Server};
+use mcp::stdio::{self, Naming, Pipe, Server};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, PipeReader, PipeWriter, Write, pipe};
 use std::sync::Arc;
@@ -14,6 +14,7 @@ struct World {
     gate: Arc<Script>,
     input: Option<PipeWriter>,
     answers: Receiver<Value>,
+    others: Vec<Value>,
     gateway: JoinHandle<()>,
 }
 
@@ -36,25 +37,31 @@ impl World {
         });
         let decider = gate.clone();
         let gateway = thread::spawn(move || {
-            stdio::run(decider, servers, naming, client_in, client_out).unwrap();
+            stdio::run(decider, servers, naming, client_in, Pipe::new(client_out)).unwrap();
         });
-        Self { gate, input: Some(input), answers, gateway }
+        Self { gate, input: Some(input), answers, others: Vec::new(), gateway }
     }
 
     fn send(&mut self, message: &Value) {
         writeln!(self.input.as_mut().unwrap(), "{message}").unwrap();
     }
 
-    /// Waits for the answer to a request; notifications and other answers are skipped.
-    fn answer(&self, id: &Value) -> Value {
+    /// Waits for the answer to a request. Other answers are kept for whoever asks for them: calls are judged beside each
+    /// other, and their answers come in any order.
+    fn answer(&mut self, id: &Value) -> Value {
+        let is_wanted = |it: &Value| it.get("id") == Some(id);
+        if let Some(at) = self.others.iter().position(is_wanted) {
+            return self.others.swap_remove(at);
+        }
         let deadline = Instant::now() + Duration::from_secs(20);
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
             let message =
                 self.answers.recv_timeout(left).unwrap_or_else(|_| panic!("no answer to {id}"));
-            if message.get("id") == Some(id) {
+            if is_wanted(&message) {
                 return message;
             }
+            self.others.push(message);
         }
     }
 
@@ -85,7 +92,7 @@ fn serve(name: &str, behaviour: Option<Behaviour>) -> Server {
         // Kept open, and forgotten.
         None => std::mem::forget((reader, writer)),
     }
-    Server { name: name.to_owned(), input: Box::new(input), output: Box::new(output) }
+    Server { name: name.to_owned(), input: Box::new(Pipe::new(input)), output: Box::new(output) }
 }
 
 fn answer_all(reader: PipeReader, writer: &mut PipeWriter, behaviour: Behaviour) {
@@ -227,6 +234,7 @@ fn deaf_after_the_list(message: &Value, writer: &mut PipeWriter) -> Option<Value
 fn several_servers_need_prefixes() {
     let gate = Arc::new(Script::new(json!({})));
     let servers = vec![serve("a", None), serve("b", None)];
-    let error = stdio::run(gate, servers, Naming::Plain, std::io::empty(), std::io::sink());
+    let output = Pipe::new(pipe().unwrap().1);
+    let error = stdio::run(gate, servers, Naming::Plain, std::io::empty(), output);
     assert!(error.unwrap_err().to_string().contains("prefixes"));
 }

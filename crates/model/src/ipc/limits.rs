@@ -27,6 +27,10 @@ pub(super) const TOOL_DESCRIPTION_UNITS_MAX: usize = 2000;
 pub(super) const TOOL_SCHEMA_UNITS_MAX: usize = 20_000;
 pub(super) const TOKENS_MAX: u64 = 200_000;
 
+/// A question to a model in one piece, and how it is to answer.
+pub(super) const QUESTION_UNITS_MAX: usize = 100_000;
+pub(super) const SYSTEM_UNITS_MAX: usize = 20_000;
+
 pub(super) const ANSWER_UNITS_MAX: usize = 500_000;
 
 pub(super) const SCOPE_UNITS_MAX: usize = 200;
@@ -34,6 +38,11 @@ pub(super) const MEMORY_UNITS_MAX: usize = 100_000;
 pub(super) const SOURCE_UNITS_MAX: usize = 200;
 pub(super) const QUERY_UNITS_MAX: usize = 10_000;
 pub(super) const MEMORY_RESULTS_MAX: u64 = 100;
+
+/// Something to do, and a note of a session: what a model is shown of a result holds one whole.
+pub(super) const TASK_TEXT_UNITS_MAX: usize = 2000;
+pub(super) const NOTE_UNITS_MAX: usize = 40_000;
+pub(super) const NOTE_NAME_UNITS_MAX: usize = 64;
 
 pub(super) const URL_UNITS_MAX: usize = 2048;
 pub(super) const HEADERS_MAX: usize = 64;
@@ -69,7 +78,19 @@ pub(super) const JOB_TOKENS_MAX: u64 = REF_MAX;
 pub(super) const CHANNEL_UNITS_MAX: usize = 50;
 pub(super) const ADDRESS_UNITS_MAX: usize = 200;
 
+pub(super) const TASK_UNITS_MAX: usize = 50_000;
+pub(super) const CONTEXT_UNITS_MAX: usize = 100_000;
+pub(super) const SUB_AGENT_UNITS_MAX: usize = 128;
+pub(super) const TASK_SECONDS_MIN: u64 = 5;
+pub(super) const TASK_SECONDS_MAX: u64 = 600;
+pub(super) const HANDLE_UNITS_MAX: usize = 128;
+pub(super) const HANDLES_MAX: usize = 20;
+pub(super) const COLLECT_MS_MIN: u64 = 1000;
+/// Ten minutes.
+pub(super) const COLLECT_MS_MAX: u64 = 600_000;
+
 pub(super) const FILE_PATH_UNITS_MAX: usize = 1024;
+pub(super) const PATTERN_UNITS_MAX: usize = 200;
 pub(super) const FILE_UNITS_MAX: usize = 500_000;
 pub(super) const EDIT_UNITS_MAX: usize = 500_000;
 pub(super) const FIRST_LINE_MAX: u64 = 100_000_000;

@@ -5,12 +5,13 @@
 use serde_json::{Map, Value, json};
 
 use super::action::{
-    AuditQuery, BrowserClick, BrowserClose, BrowserLaunch, BrowserNavigate, BrowserScreenshot,
-    BrowserSnapshot, BrowserType, FileEdit, FileList, FileRead, FileSearch, FileWrite, LlmCall,
-    MemoryDelete, MemoryList, MemoryQuery, MemoryRead, MemoryWrite, MessageOut, OauthCall,
-    SchedulerAddCron, SchedulerGetHeartbeat, SchedulerListCron, SchedulerListTriggers,
-    SchedulerRemoveCron, SchedulerRunAt, ShellExec, SkillList, SkillPropose, SkillRead, WebFetch,
-    WebSearch,
+    AgentCollect, AgentDelegate, AuditQuery, BrowserClick, BrowserClose, BrowserLaunch,
+    BrowserNavigate, BrowserScreenshot, BrowserSnapshot, BrowserType, CurrentTime, FileEdit,
+    FileList, FileRead, FileSearch, FileWrite, LlmCall, MemoryDelete, MemoryList, MemoryQuery,
+    MemoryRead, MemoryWrite, MessageOut, ModelQuery, OauthCall, PromptRead, SchedulerAddCron,
+    SchedulerGetHeartbeat, SchedulerListCron, SchedulerListTriggers, SchedulerRemoveCron,
+    SchedulerRunAt, ScratchList, ScratchRead, ScratchWrite, ShellExec, SkillList, SkillPropose,
+    SkillRead, TaskAdd, TaskClose, TaskList, ToolsRead, WebFetch, WebSearch,
 };
 use super::issue::Reader;
 use super::shape::{Fields, Property, object_schema, sorted};
@@ -202,6 +203,47 @@ actions! { ($)
     scheduler_run_at SchedulerRunAt "schedule a job that comes once":
         kind SchedulerAdd, Write [], roles [datetime Content, prompt Content],
         answer Own Rows, from Agent;
+    // The sub-agent knows where each value came from, as its agent does, and whatever it does is judged by itself. So to
+    // hand a task on is looked at as thinking is; what it comes to carries its label.
+    agent_delegate AgentDelegate "hand a task to a sub-agent":
+        kind AgentDelegate, Read [], roles [task Content, context Content],
+        answer Untrusted Document, from Agent;
+    agent_collect AgentCollect "take the answers of sub-agents":
+        kind AgentCollect, Read [], roles [],
+        answer Untrusted Document, from Agent;
+    // The question is put as `llm_call`, which is judged by itself.
+    model_query ModelQuery "ask a language model one question, without tools":
+        kind ModelQuery, Read [], roles [message Content, system Content],
+        answer Untrusted Document, from Agent;
+    // Tasks and notes are rows of the memory: they are looked at as memory is, and carry their labels.
+    task_list TaskList "list things to do":
+        kind TaskList, Read [], roles [],
+        answer Trusted Document, from Agent;
+    task_add TaskAdd "note something to do":
+        kind TaskWrite, Read [], roles [text Content],
+        answer Own Rows, from Agent;
+    // What is closed is listed still, if all is asked for.
+    task_close TaskClose "close something to do":
+        kind TaskWrite, Read [], roles [],
+        answer Own Rows, from Agent;
+    scratch_write ScratchWrite "keep a note for this session":
+        kind ScratchWrite, Read [], roles [content Content],
+        answer Own Rows, from Agent;
+    scratch_read ScratchRead "read a note of this session":
+        kind ScratchRead, Read [], roles [name Target],
+        answer Trusted Document, from Agent;
+    scratch_list ScratchList "list the notes of this session":
+        kind ScratchRead, Read [], roles [],
+        answer Trusted Document, from Agent;
+    current_time CurrentTime "tell the date and the time":
+        kind Introspect, Read [], roles [],
+        answer Trusted Rows, from Agent;
+    prompt_read PromptRead "read the agent's own instructions":
+        kind Introspect, Read [], roles [],
+        answer Trusted Rows, from Agent;
+    tools_read ToolsRead "list the agent's own tools":
+        kind Introspect, Read [], roles [],
+        answer Trusted Rows, from Agent;
     // An answer may be about anything that was read, and naming an address reaches none.
     message_out MessageOut "say something to the user":
         kind MessageOut, Read [], roles [text Content],

@@ -22,6 +22,20 @@ const OTHERS: &[&str] = &[
     r#"{"action":"file_list"}"#,
     r#"{"action":"file_search","query":"b","path":"a","maxResults":1}"#,
     r#"{"action":"shell_exec","command":"ls","dir":"src","timeoutMs":1000}"#,
+    r#"{"action":"agent_delegate","task":"t","context":"c","agent":"reader","model":"fast","maxTokens":9,"timeoutSec":5,"wait":false}"#,
+    r#"{"action":"agent_collect","handleIds":["h"],"timeoutMs":1000}"#,
+    r#"{"action":"model_query","message":"why?","system":"be brief","model":"fast","maxTokens":9}"#,
+    r#"{"action":"task_list","all":true}"#,
+    r#"{"action":"task_add","text":"water the plants"}"#,
+    r#"{"action":"task_close","id":"123e4567-e89b-12d3-a456-426614174000","status":"dropped"}"#,
+    r#"{"action":"scratch_write","name":"plan.md","content":""}"#,
+    r#"{"action":"scratch_read","name":"plan.md"}"#,
+    r#"{"action":"scratch_list"}"#,
+    r#"{"action":"current_time"}"#,
+    r#"{"action":"prompt_read"}"#,
+    r#"{"action":"tools_read"}"#,
+    r#"{"action":"file_list","path":"a","depth":2,"pattern":"*.md"}"#,
+    r#"{"action":"web_fetch","url":"https://a.example/","query":"opening hours"}"#,
     r#"{"action":"message_out","text":"The harbour opens at six."}"#,
     r#"{"action":"scheduler_add_cron","schedule":"0 9 * * 1","prompt":"p","maxTokenBudget":5}"#,
     r#"{"action":"scheduler_run_at","datetime":"2026-03-01T14:30:00","prompt":"p","delivery":{"mode":"channel","target":"last"}}"#,
@@ -39,7 +53,7 @@ fn every_accepted_message_is_the_action_that_it_names() {
     }
     let missed: Vec<_> = ActionName::ALL.iter().filter(|name| !read.contains(name)).collect();
     assert!(missed.is_empty(), "{missed:?}");
-    assert_eq!(ActionName::ALL.len(), 33);
+    assert_eq!(ActionName::ALL.len(), 45);
 }
 
 #[test]

@@ -125,6 +125,15 @@ impl Monitor {
         Ok(session.prompt().map(|it| Arc::clone(&it.registry)))
     }
 
+    /// What answers of a session are compared with: its prompt, else what the operator configured, else the fixed list.
+    ///
+    /// # Errors
+    /// If the session is not open here.
+    pub fn compared_with(&self, who: &Caller) -> Result<Arc<Registry>, Refusal> {
+        let registered = self.registered_prompt(who)?;
+        Ok(registered.or_else(|| self.guarded.clone()).unwrap_or_default())
+    }
+
     /// The SHA-256 of the prompt that is registered in a session.
     ///
     /// # Errors

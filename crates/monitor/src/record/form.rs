@@ -30,6 +30,8 @@ pub(super) struct Decided<'a> {
     pub(super) prompt_sha256: Option<&'a str>,
     pub(super) rule: &'a str,
     pub(super) sinks: Vec<TracedSink<'a>>,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    pub(super) sub_agents: &'a [String],
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) surface: Option<&'a str>,
     pub(super) tool: &'a str,

@@ -100,3 +100,18 @@ fn what_people_say_to_a_child_earns_its_parent_no_credit() {
     gate.hear(&parent, Source::User, &words).unwrap();
     assert!(clean(&parent) > before, "the same words said to the parent do");
 }
+
+#[test]
+fn a_child_is_as_careful_as_its_parent_whoever_opens_it() {
+    let world = World::new();
+    let gate = world.open();
+    let (parent, child) = (who("parent"), who("child"));
+    let profile = model::Profile::Paranoid;
+    gate.monitor.open_session(Opening { profile, ..opening(&parent) }).unwrap();
+    let loose = Opening { profile: model::Profile::Yolo, ..child_of(&child, &parent) };
+    gate.monitor.open_session(loose).unwrap();
+    gate.close();
+    let started = world.records().into_iter().filter(|it| it["meta"]["kind"] == "session_start");
+    let profiles: Vec<_> = started.map(|it| it["payload"]["inline"]["profile"].clone()).collect();
+    assert_eq!(profiles, [json!("paranoid"), json!("paranoid")]);
+}

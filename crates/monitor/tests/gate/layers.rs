@@ -48,6 +48,7 @@ fn every_case_of_the_corpus() {
             ),
             user: Arc::new(user(&case.user)),
             origin: Origin::Local,
+            sub_agents: Vec::new(),
         };
         gate.monitor.open_session(opening).unwrap();
         // Who may not use the agent may not speak to it either.
@@ -62,6 +63,39 @@ fn every_case_of_the_corpus() {
         decisions.push(decision);
     }
     assert!(decisions.contains(&Decision::Allow) && decisions.contains(&Decision::Deny));
+}
+
+#[test]
+fn a_session_of_sub_agents_has_at_most_what_each_of_them_has() {
+    let world = World::new();
+    let gate = world.open_unsynced();
+    let manifest = "---\nagents: {wide: {tools: [web, memory]}, narrow: {tools: [memory]}}\n---\n";
+    let manifest = Manifest::parse(&AgentId::parse("main").unwrap(), manifest).unwrap();
+    let admission = |names: &[&str]| {
+        let layered = Admission::Layered {
+            global: Arc::new(Global::parse("tools: {}").unwrap()),
+            manifest: Arc::new(manifest.clone()),
+            user: Arc::new(user("agents: '*'")),
+            origin: Origin::Local,
+            sub_agents: Vec::new(),
+        };
+        layered.of_sub_agents(names.iter().map(|it| (*it).to_owned()).collect())
+    };
+    assert!(admission(&["wide", "gone"]).is_none());
+    let fetch = br#"{"action":"web_fetch","url":"https://a.example/"}"#;
+    for (session, names, rule) in [
+        ("s1", &[][..], None),
+        ("s2", &["wide"], None),
+        ("s3", &["wide", "narrow"], Some("layer-agent")),
+        // Whoever was handed a task by a narrow one has no more, whatever its own entry says.
+        ("s4", &["narrow", "wide"], Some("layer-agent")),
+    ] {
+        let who = who(session);
+        let opening = monitor::Opening { admission: admission(names).unwrap(), ..opening(&who) };
+        gate.monitor.open_session(opening).unwrap();
+        let stopped = gate.monitor.begin(&who, &monitor::Asked::Message(fetch)).err();
+        assert_eq!(stopped.as_ref().map(|it| it.rule()), rule, "{names:?}");
+    }
 }
 
 fn user(entry: &str) -> policy::access::User {

@@ -131,15 +131,18 @@ fn what_is_remembered_gives_no_orders_tomorrow() {
         if entry.after == "page" {
             gate.call(&who, &read_page(), PAGE).unwrap();
         }
-        let write = json!({ "action": "memory_write", "scope": "notes", "type": "knowledge", "content": entry.content });
-        let result = gate.act(&who, &write);
-        if entry.stops {
-            let verdict = stopped(result);
-            let named = verdict.objections.iter().any(|it| it.rule == "poisoned-memory");
-            assert!(named, "{}: {verdict:?}", entry.what);
-        } else {
-            let stopped = result.err().map(|it| it.rule().to_owned());
-            assert_ne!(stopped.as_deref(), Some("poisoned-memory"), "{}", entry.what);
+        let row = json!({ "action": "memory_write", "scope": "notes", "type": "knowledge", "content": entry.content });
+        let task = json!({ "action": "task_add", "text": entry.content });
+        for write in [row, task] {
+            let result = gate.act(&who, &write);
+            if entry.stops {
+                let verdict = stopped(result);
+                let named = verdict.objections.iter().any(|it| it.rule == "poisoned-memory");
+                assert!(named, "{}: {verdict:?}", entry.what);
+            } else {
+                let stopped = result.err().map(|it| it.rule().to_owned());
+                assert_ne!(stopped.as_deref(), Some("poisoned-memory"), "{}", entry.what);
+            }
         }
     }
 }

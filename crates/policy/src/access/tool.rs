@@ -6,6 +6,8 @@ use super::Domain;
 
 /// How tools of servers begin.
 const PREFIX: &str = "mcp__";
+/// The action by which work is handed to sub-agents.
+const DELEGATE: &str = "agent_delegate";
 
 /// A tool as the layers see it.
 ///
@@ -18,7 +20,7 @@ pub struct Tool<'a> {
     suffix: String,
     server: Option<String>,
     name: &'a str,
-    is_call: bool,
+    effect: EffectKind,
     /// Of the host's own servers or of the effect.
     own: Vec<Domain>,
     /// Only by resemblance.
@@ -45,7 +47,7 @@ impl<'a> Tool<'a> {
             Some(server) => alike.extend(resembling(server)),
         }
         let server = server.filter(|_| home.is_none());
-        Self { full, suffix, server, name, is_call: effect.is_call(), own, alike }
+        Self { full, suffix, server, name, effect, own, alike }
     }
 
     /// The name as it was given.
@@ -64,7 +66,19 @@ impl<'a> Tool<'a> {
     /// them: who may use the agent, and what is denied to them by its name.
     #[must_use]
     pub fn is_call(&self) -> bool {
-        self.is_call
+        self.effect.is_call()
+    }
+
+    /// Does it hand work to a sub-agent of the host's own?
+    #[must_use]
+    pub fn hands_on(&self) -> bool {
+        self.effect == EffectKind::AgentDelegate && self.full == DELEGATE
+    }
+
+    /// Does it ask a model a question, in the agent's words?
+    #[must_use]
+    pub fn asks_model(&self) -> bool {
+        self.effect == EffectKind::ModelQuery && self.server.is_none()
     }
 
     /// The domains that it truly belongs to.
@@ -86,6 +100,17 @@ impl<'a> Tool<'a> {
             || pattern == self.suffix
             || Domain::parse(pattern).is_some_and(|it| self.resembles(it))
     }
+
+    /// Does a denial of `pattern` hold for it: one of its names, or the name that another program has for it?
+    #[must_use]
+    pub fn is_denied_by(&self, pattern: &str) -> bool {
+        self.is_named(pattern) || is_same(pattern, &self.suffix)
+    }
+}
+
+/// Does an action of ours with this name do what others call `pattern`?
+fn is_same(pattern: &str, name: &str) -> bool {
+    Domain::same_as(pattern).iter().any(|it| it.as_str() == name)
 }
 
 /// Small letters: `Shell_Exec` is no other tool than `shell_exec`.
@@ -135,6 +160,9 @@ mod tests {
     fn a_name_is_matched_whole() {
         let tool = tool("mcp__billing-web__braintree_admin");
         assert!(tool.is_named("braintree_admin") && tool.is_named("web"));
+        let edit = Tool::new("billing", "file_edit", EffectKind::FileWrite);
+        assert!(edit.is_denied_by("edit_file") && edit.is_denied_by("file_edit"));
+        assert!(!edit.is_denied_by("write_file") && !edit.is_named("edit_file"));
         assert!(!tool.is_named("braintree") && !tool.is_named("admin") && !tool.is_named(""));
     }
 }

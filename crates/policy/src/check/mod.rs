@@ -10,20 +10,20 @@ pub(crate) use samples::corners;
 use cedar_policy::{Policy as CedarPolicy, PolicySet};
 use model::{Decision, EffectKind};
 
-use crate::attribute::Uses;
 use crate::error::LoadError;
 use crate::facts::{FactSheet, Facts};
 use crate::policy::Policy;
 use crate::rule::{Outcome, Rule};
 
-/// Everything that is wrong.
-pub(crate) fn run(policy: &Policy, parsed: &[CedarPolicy]) -> Vec<LoadError> {
+/// Everything that is wrong with those rules that come with what Cedar made of them.
+pub(crate) fn run(policy: &Policy, parsed: &[Option<CedarPolicy>]) -> Vec<LoadError> {
     let mut flaws = Vec::new();
-    for (rule, parsed) in policy.rules.iter().zip(parsed) {
+    let to_check =
+        policy.rules.iter().zip(parsed).filter_map(|(rule, it)| Some((rule, it.as_ref()?)));
+    for (rule, parsed) in to_check {
         match PolicySet::from_policies([parsed.clone()]) {
             Ok(set) => {
-                let uses = Uses::of(std::slice::from_ref(parsed));
-                let alone = Alone { policy, rule, set, uses };
+                let alone = Alone { policy, rule, set };
                 let wrong = examples::check(&alone);
                 // A wrong example says more than what follows from it.
                 flaws.extend(if wrong.is_empty() { reach::check(&alone, parsed) } else { wrong });
@@ -53,8 +53,6 @@ pub(crate) struct Alone<'a> {
     policy: &'a Policy,
     rule: &'a Rule,
     set: PolicySet,
-    /// What it asks for: nothing else can matter to it.
-    uses: Uses,
 }
 
 /// What one rule says of some facts.
@@ -70,7 +68,7 @@ impl Alone<'_> {
         if !self.rule.kinds.contains(&facts.effect) {
             return Hit::No;
         }
-        let Ok(requests) = self.policy.requests.make(facts, &self.uses) else {
+        let Ok(requests) = self.policy.requests.make(facts, &self.rule.uses) else {
             return Hit::Failed;
         };
         let hits = match self.rule.outcome {

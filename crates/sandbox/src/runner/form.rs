@@ -25,9 +25,20 @@ pub(super) struct Order {
     words: Vec<OsString>,
     directory: OsString,
     environment: Vec<(OsString, OsString)>,
+    /// Is its standard input its standard output, a socket?
+    speaks: bool,
 }
 
 impl Order {
+    /// The same for a program that hears and speaks at one socket.
+    pub(super) fn speaking(self) -> Self {
+        Self { speaks: true, ..self }
+    }
+
+    pub(super) fn speaks(&self) -> bool {
+        self.speaks
+    }
+
     /// A terminal is not part of it: an agent has none.
     pub(super) fn of(cage: &Cage, inmate: &Inmate) -> Self {
         let Cage {
@@ -68,6 +79,7 @@ impl Order {
             words,
             directory: directory.into_os_string(),
             environment,
+            speaks: false,
         }
     }
 
@@ -131,6 +143,7 @@ mod tests {
         };
         let told = serde_json::to_vec(&Order::of(&cage, &inmate)).unwrap();
         let order: Order = serde_json::from_slice(&told).unwrap();
+        assert!(!order.speaks() && Order::of(&cage, &inmate).speaking().speaks());
         assert_eq!(order.read(), (cage, inmate));
     }
 }

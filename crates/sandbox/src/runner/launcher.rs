@@ -37,7 +37,10 @@ fn take_order() -> std::io::Result<(UnixStream, Order)> {
     // The command gets nothing to read, and has no way to speak in our place.
     rustix::stdio::dup2_stdin(File::open("/dev/null")?)?;
     let mut outside = UnixStream::from(ours);
-    let order = wire::hear(&mut outside)?;
+    let order: Order = wire::hear(&mut outside)?;
+    if order.speaks() {
+        rustix::stdio::dup2_stdin(std::io::stdout().as_fd())?;
+    }
     Ok((outside, order))
 }
 

@@ -10,6 +10,7 @@ mod error;
 mod form;
 mod launcher;
 mod process;
+mod spoken;
 mod text;
 mod wire;
 
@@ -28,6 +29,7 @@ pub use aside::Aside;
 pub use confined::{Confined, Launched};
 pub use error::RunError;
 pub use launcher::launcher;
+pub use spoken::{Asking, REQUEST_BYTES_MAX, Spoke, Spoken};
 pub use text::clean;
 
 /// The first argument by which a program is asked to be a launcher.
@@ -140,7 +142,7 @@ impl Runner {
         let begun = Instant::now();
         let mut process = process::Process::start(&self.launcher)?;
         process.tell(&cage, &inmate)?;
-        let heard = process.follow(wall_time, &mut beside)?;
+        let heard = process.follow(wall_time, &mut beside, |_| false)?;
         let took = begun.elapsed();
         let process::Heard { ending, aside, held, stdout, stderr, stopped } = heard;
         let (stdout, stderr) = (stdout.told(), stderr.told());

@@ -1,6 +1,7 @@
 //! The launcher, seen from the host: told once, listened to until its end, and ended if nobody listens any more.
 
-use std::io::{self, Read};
+use std::fs::File;
+use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpListener};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
@@ -34,6 +35,8 @@ pub(super) const PIECE_BYTES: usize = 64 << 10;
 pub(super) struct Process {
     child: Child,
     pub(super) socket: UnixStream,
+    /// Where what its program prints is read; none if that goes elsewhere.
+    output: Option<File>,
 }
 
 /// What came from it.
@@ -49,7 +52,26 @@ pub(super) struct Heard {
 impl Process {
     /// A launcher whose program prints to us.
     pub(super) fn start(program: &Path) -> Result<Self, RunError> {
-        Self::start_with(program, Stdio::piped(), Stdio::piped())
+        let mut process = Self::start_with(program, Stdio::piped(), Stdio::piped())?;
+        process.output = process.child.stdout.take().map(|it| File::from(OwnedFd::from(it)));
+        Ok(process)
+    }
+
+    /// A launcher whose program is told `request`, and speaks to us at the same socket.
+    pub(super) fn start_speaking(program: &Path, request: &[u8]) -> Result<Self, RunError> {
+        let (mut ours, theirs) = UnixStream::pair().map_err(RunError::Launcher)?;
+        let mut told = || -> io::Result<()> {
+            // All of it fits, or nothing runs: nobody waits for a program that does not listen.
+            ours.set_nonblocking(true)?;
+            ours.write_all(request)?;
+            ours.set_nonblocking(false)?;
+            ours.shutdown(Shutdown::Write)
+        };
+        told().map_err(RunError::Launcher)?;
+        let socket = Stdio::from(OwnedFd::from(theirs));
+        let mut process = Self::start_with(program, socket, Stdio::piped())?;
+        process.output = Some(File::from(OwnedFd::from(ours)));
+        Ok(process)
     }
 
     #[expect(clippy::disallowed_methods, reason = "this is where a launcher of cages is started")]
@@ -70,25 +92,33 @@ impl Process {
             .process_group(0)
             .spawn()
             .map_err(RunError::Launcher)?;
-        Ok(Self { child, socket })
+        Ok(Self { child, socket, output: None })
     }
 
     pub(super) fn tell(&mut self, cage: &Cage, inmate: &Inmate) -> Result<(), RunError> {
         wire::say(&mut self.socket, &Order::of(cage, inmate)).map_err(RunError::Launcher)
     }
 
-    /// Lets the command begin, and listens until it and all that it printed have come to an end.
+    /// The same for a program that hears and speaks at one socket.
+    pub(super) fn tell_speaking(&mut self, cage: &Cage, inmate: &Inmate) -> Result<(), RunError> {
+        let order = Order::of(cage, inmate).speaking();
+        wire::say(&mut self.socket, &order).map_err(RunError::Launcher)
+    }
+
+    /// Lets the command begin, and listens until it and all that it printed have come to an end. Once what it printed
+    /// is `enough`, it is ended.
     pub(super) fn follow(
         mut self,
         wall_time: Duration,
         beside: &mut Beside<'_>,
+        enough: fn(&Collected) -> bool,
     ) -> Result<Heard, RunError> {
         let mut said = Said::default();
         let mut reports = Source::new(self.socket.try_clone().map_err(RunError::Launcher)?);
-        let mut stdout = Source::of(self.child.stdout.take());
+        let mut stdout = Source::of(self.output.take());
         let mut stderr = Source::of(self.child.stderr.take());
         let (mut out, mut err) = (Collected::default(), Collected::default());
-        let (mut begun, mut stopped) = (false, false);
+        let (mut begun, mut stopped, mut is_enough) = (false, false, false);
         let mut until = Instant::now() + wall_time + LATER;
         while reports.is_open() || stdout.is_open() || stderr.is_open() {
             let left = until.saturating_duration_since(Instant::now());
@@ -116,11 +146,13 @@ impl Process {
             if printed {
                 stdout.read(&mut out);
             }
+            let has_enough = printed && !is_enough && enough(&out);
+            is_enough |= has_enough;
             if beside_it {
                 stderr.read(&mut err);
             }
-            if stop {
-                stopped = true;
+            stopped |= stop;
+            if stop || has_enough {
                 until = until.min(Instant::now() + STOP);
                 // If it is gone already, there is nobody to be told.
                 let _gone = self.socket.shutdown(Shutdown::Write);
@@ -128,7 +160,7 @@ impl Process {
         }
         let ending = match said.ending() {
             // It did not end in time, and is ended now.
-            Err(RunError::Broke { aside, .. }) if stopped => {
+            Err(RunError::Broke { aside, .. }) if stopped || is_enough => {
                 Err(RunError::Broke { why: "it was ended".to_owned(), aside })
             }
             ending => ending,
@@ -287,7 +319,17 @@ pub(super) struct Collected {
 }
 
 impl Collected {
-    fn take(&mut self, piece: &[u8]) {
+    /// The beginning of it, as it came.
+    pub(super) fn kept(&self) -> &[u8] {
+        &self.kept
+    }
+
+    /// Is something of it lost?
+    pub(super) fn is_cut(&self) -> bool {
+        self.bytes > self.kept.len() as u64
+    }
+
+    pub(super) fn take(&mut self, piece: &[u8]) {
         self.bytes = self.bytes.saturating_add(piece.len() as u64);
         let room = PRINTED_BYTES_MAX.saturating_sub(self.kept.len()).min(piece.len());
         self.kept.extend_from_slice(piece.get(..room).unwrap_or_default());

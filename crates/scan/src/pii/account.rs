@@ -1,32 +1,33 @@
 //! Payment cards and bank accounts.
 
 use super::Personal;
-use super::checks::luhn;
-use super::span::{Candidate, Span};
+use super::checks::{Digits, luhn};
+use super::span::Candidate;
 
-/// Adds cards and IBANs of a run.
-pub(super) fn find(span: &Span<'_>, all: &mut Vec<Personal>) {
-    for candidate in span.candidates() {
-        let found = if is_card(&candidate) {
-            Some(("card", "credit_card"))
-        } else if is_iban(&candidate) {
-            Some(("iban", "iban"))
-        } else {
-            None
-        };
-        if let Some((rule, kind)) = found
-            && !candidate.is_part_of_more()
-        {
-            all.push(Personal { rule, kind, start: candidate.start, end: candidate.end });
-        }
-    }
+/// Letters and digits of an IBAN, and digits of a card.
+pub(super) const IBAN_CHARS: std::ops::RangeInclusive<usize> = 15..=33;
+pub(super) const CARD_DIGITS: std::ops::RangeInclusive<usize> = 13..=19;
+
+/// Returns the card or the IBAN that a part of a run is, if it is one.
+pub(super) fn find(candidate: &Candidate<'_>) -> Option<Personal> {
+    let (rule, kind) = if is_card(candidate) {
+        ("card", "credit_card")
+    } else if is_iban(candidate) {
+        ("iban", "iban")
+    } else {
+        return None;
+    };
+    Some(Personal { rule, kind, start: candidate.start, end: candidate.end })
 }
 
 /// Thirteen to nineteen digits of an issuer that exists, with Luhn's check digit, in groups as on a card.
 fn is_card(candidate: &Candidate<'_>) -> bool {
-    let digits: Vec<u32> =
-        candidate.compact.iter().filter_map(|it| char::from(*it).to_digit(10)).collect();
-    if digits.len() != candidate.compact.len() || !luhn(&digits) {
+    if candidate.letters > 0 || !CARD_DIGITS.contains(&candidate.compact().len()) {
+        return false;
+    }
+    let digits = Digits::of(candidate.compact());
+    let digits = digits.as_slice();
+    if !luhn(digits) {
         return false;
     }
     let first = |count: usize| digits.iter().take(count).fold(0, |sum, it| sum * 10 + it);
@@ -49,7 +50,7 @@ fn is_card(candidate: &Candidate<'_>) -> bool {
 
 /// A country's letters, the length that it uses, and a remainder of one modulo 97.
 fn is_iban(candidate: &Candidate<'_>) -> bool {
-    let compact = &candidate.compact;
+    let compact = candidate.compact();
     let Some((country, rest)) = compact.split_at_checked(2) else { return false };
     let known = LENGTHS.iter().find(|it| it.0.as_bytes() == country);
     if known.is_none_or(|it| it.1 != compact.len()) || !rest.iter().take(2).all(u8::is_ascii_digit)

@@ -1,17 +1,15 @@
 //! Dates of birth: a date that follows the words for it.
 
-use std::sync::LazyLock;
-
-use aho_corasick::{AhoCorasick, MatchKind};
-
 use super::Personal;
+use super::context::Context;
 
 /// How far behind the words a date may begin, in bytes.
 const GAP_BYTES: usize = 24;
 /// The longest date, in bytes.
 const DATE_BYTES_MAX: usize = 24;
 
-const WORDS: &[&str] = &[
+/// The words for a birth, in small letters.
+pub(super) const WORDS: &[&str] = &[
     "date of birth",
     "dob",
     "d.o.b",
@@ -45,19 +43,10 @@ const WORDS: &[&str] = &[
     "तारीख",
 ];
 
-static KEYS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
-    AhoCorasick::builder()
-        .ascii_case_insensitive(true)
-        .match_kind(MatchKind::LeftmostLongest)
-        .build(WORDS)
-        .ok()
-});
-
-/// Adds the dates of birth of `text`.
-pub(super) fn find(text: &str, all: &mut Vec<Personal>) {
-    let Some(keys) = KEYS.as_ref() else { return };
-    for hit in keys.find_iter(text) {
-        let behind = text.get(hit.end()..).unwrap_or_default();
+/// Adds the dates of birth of a text.
+pub(super) fn find(context: &Context<'_>, all: &mut Vec<Personal>) {
+    for end in context.births() {
+        let behind = context.text.get(*end..).unwrap_or_default();
         let near = behind
             .get(..behind.floor_char_boundary(GAP_BYTES + DATE_BYTES_MAX))
             .unwrap_or_default();
@@ -72,7 +61,7 @@ pub(super) fn find(text: &str, all: &mut Vec<Personal>) {
         };
         let length = near.get(gap..).map_or(0, |it| date(it, month_first));
         if gap <= GAP_BYTES && length > 0 {
-            let start = hit.end() + gap;
+            let start = end + gap;
             all.push(Personal {
                 rule: "date-of-birth",
                 kind: "date_of_birth",

@@ -18,7 +18,7 @@ pub(super) fn find(text: &str, all: &mut Vec<Personal>) {
         all.extend(around(text, at, at + 1));
     }
     if !text.is_ascii() {
-        for (at, _) in text.match_indices(WIDE_AT) {
+        for at in memchr::memmem::find_iter(text.as_bytes(), WIDE_AT) {
             all.extend(around(text, at, at + WIDE_AT.len()));
         }
     }

@@ -6,6 +6,7 @@
 
 mod account;
 mod checks;
+mod context;
 mod date;
 mod mail;
 mod national;
@@ -16,6 +17,9 @@ mod span;
 mod wallet;
 
 use std::borrow::Cow;
+
+use context::Context;
+use span::{Outline, Span};
 
 use crate::allow::Allowed;
 
@@ -48,12 +52,11 @@ pub fn find_except(text: &str, allowed: &Allowed) -> Vec<Personal> {
     mail::find(text, &mut all);
     net::find(text, &mut all);
     wallet::find(text, &mut all);
-    for span in span::spans(text) {
-        account::find(&span, &mut all);
-        numbers::find(&span, &mut all);
-        phone::find(&span, &mut all);
+    if span::next_digit(text.as_bytes(), 0).is_some() {
+        let context = Context::new(text);
+        span::spans(text).for_each(|it| numbers_of(&it, &context, &mut all));
+        date::find(&context, &mut all);
     }
-    date::find(text, &mut all);
     numbers::passport_line(text, &mut all);
     all.retain(|it| {
         !allowed.permits(it.rule, text.as_bytes().get(it.start..it.end).unwrap_or_default())
@@ -61,6 +64,30 @@ pub fn find_except(text: &str, allowed: &Allowed) -> Vec<Personal> {
     let mut all = merged(all);
     all.truncate(PERSONAL_MAX);
     all
+}
+
+/// Adds the numbers of a run: accounts, numbers of people and firms, and one telephone number.
+fn numbers_of(span: &Span, context: &Context<'_>, all: &mut Vec<Personal>) {
+    let mut has_phone = false;
+    for candidate in span.candidates(context, may_be_number) {
+        if candidate.is_part_of_more() {
+            continue;
+        }
+        all.extend(account::find(&candidate));
+        all.extend(numbers::find(&candidate));
+        if !has_phone && let Some(phone) = phone::find(&candidate) {
+            all.push(phone);
+            has_phone = true;
+        }
+    }
+}
+
+/// Tells whether a part of a run can be a number of any kind, by its outline.
+fn may_be_number(outline: Outline) -> bool {
+    let is_length =
+        account::CARD_DIGITS.contains(&outline.chars) || phone::DIGITS.contains(&outline.chars);
+    let may_be_iban = outline.like_iban && account::IBAN_CHARS.contains(&outline.chars);
+    (outline.letters == 0 && is_length) || may_be_iban || numbers::may_fit(outline)
 }
 
 /// Returns `text` with personal data replaced by its kind.

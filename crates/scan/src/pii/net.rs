@@ -6,15 +6,26 @@ use super::Personal;
 
 /// The longest address in text, in bytes.
 const ADDRESS_BYTES_MAX: usize = 45;
+/// Every address has at least so many marks between its parts.
+const MARKS_MIN: usize = 2;
 
 /// Adds the addresses of `text`.
 pub(super) fn find(text: &str, all: &mut Vec<Personal>) {
     let bytes = text.as_bytes();
     let mut at = 0;
-    while let Some(place) = bytes.get(at..).and_then(|it| it.iter().position(|it| is_part(*it))) {
-        let start = at + place;
-        let length = bytes.iter().skip(start).take_while(|it| is_part(**it)).count();
-        at = start + length;
+    // Every address has marks in it, and most runs of text have none.
+    for mark in memchr::memchr3_iter(b'.', b':', b'-', bytes) {
+        if mark < at {
+            continue;
+        }
+        let before = bytes.get(at..mark).unwrap_or_default().iter().rev();
+        let start = mark - before.take_while(|it| is_part(**it)).count();
+        at = mark + bytes.iter().skip(mark).take_while(|it| is_part(**it)).count();
+        let length = at - start;
+        let run = bytes.get(mark..at).unwrap_or_default();
+        if run.iter().filter(|it| is_mark(**it)).nth(MARKS_MIN - 1).is_none() {
+            continue;
+        }
         // A word before or behind it makes it something else.
         let touches = |place: Option<usize>| {
             place
@@ -41,7 +52,11 @@ pub(super) fn find(text: &str, all: &mut Vec<Personal>) {
 }
 
 fn is_part(byte: u8) -> bool {
-    byte.is_ascii_hexdigit() || matches!(byte, b'.' | b':' | b'-')
+    byte.is_ascii_hexdigit() || is_mark(byte)
+}
+
+fn is_mark(byte: u8) -> bool {
+    matches!(byte, b'.' | b':' | b'-')
 }
 
 fn kind_of(word: &str) -> Option<(&'static str, &'static str, usize)> {

@@ -1,91 +1,75 @@
 //! Telephone numbers: international ones by their country, national ones by their form or the words before them.
 
 use super::Personal;
-use super::span::{Candidate, Span};
+use super::context::PHONE_WORDS;
+use super::span::Candidate;
 
-/// Adds the telephone numbers of a run.
-pub(super) fn find(span: &Span<'_>, all: &mut Vec<Personal>) {
-    for candidate in span.candidates() {
-        let plus = candidate
-            .start
-            .checked_sub(1)
-            .filter(|it| candidate.text.as_bytes().get(*it) == Some(&b'+'));
-        let rule = if plus.is_some() && is_international(&candidate) {
-            Some("phone-international")
-        } else if is_north_american(&candidate) && !candidate.is_in_number() {
-            Some("phone-us")
-        } else if is_called_phone(&candidate) {
-            Some("phone-national")
-        } else {
-            None
-        };
-        if let Some(rule) = rule
-            && !candidate.is_part_of_more()
-        {
-            let start = plus.unwrap_or(candidate.start);
-            let open =
-                start.checked_sub(1).filter(|it| candidate.text.as_bytes().get(*it) == Some(&b'('));
-            all.push(Personal {
-                rule,
-                kind: "phone",
-                start: open.unwrap_or(start),
-                end: candidate.end,
-            });
-            return;
-        }
+/// Digits of a telephone number, with the code of its country.
+pub(super) const DIGITS: std::ops::RangeInclusive<usize> = 7..=16;
+
+/// Returns the telephone number that a part of a run is, if it is one.
+pub(super) fn find(candidate: &Candidate<'_>) -> Option<Personal> {
+    if candidate.letters > 0 || candidate.has_odd_mark() {
+        return None;
     }
-}
-
-fn is_digits(candidate: &Candidate<'_>) -> bool {
-    candidate.compact.iter().all(u8::is_ascii_digit)
-        && !candidate.written().contains(&b'_')
-        && !candidate.written().contains(&b':')
+    let is = |place: usize, mark: u8| candidate.context.text.as_bytes().get(place) == Some(&mark);
+    let plus = candidate.start.checked_sub(1).filter(|it| is(*it, b'+'));
+    let rule = if plus.is_some() && is_international(candidate) {
+        "phone-international"
+    } else if is_north_american(candidate) && !candidate.is_in_number() {
+        "phone-us"
+    } else if is_called_phone(candidate) {
+        "phone-national"
+    } else {
+        return None;
+    };
+    let start = plus.unwrap_or(candidate.start);
+    let open = start.checked_sub(1).filter(|it| is(*it, b'('));
+    Some(Personal { rule, kind: "phone", start: open.unwrap_or(start), end: candidate.end })
 }
 
 /// A country's code and as many digits as it uses.
 fn is_international(candidate: &Candidate<'_>) -> bool {
-    let digits = &candidate.compact;
+    let digits = candidate.compact();
     let fits = |(code, least, most): &(&str, usize, usize)| {
         digits.strip_prefix(code.as_bytes()).is_some_and(|it| (*least..=*most).contains(&it.len()))
     };
-    is_digits(candidate) && COUNTRIES.iter().any(fits)
+    COUNTRIES.iter().any(fits)
 }
 
 /// Three, three and four digits, with separators; the area does not begin with 0 or 1.
 fn is_north_american(candidate: &Candidate<'_>) -> bool {
-    let digits = match candidate.compact.as_slice() {
+    let digits = match candidate.compact() {
         [b'1', rest @ ..] if rest.len() == 10 => rest,
         other => other,
     };
     let high = |at: usize| digits.get(at).is_some_and(|it| (b'2'..=b'9').contains(it));
-    let groups: Vec<usize> = candidate
-        .written()
-        .split(|it| !it.is_ascii_digit())
-        .map(<[u8]>::len)
-        .filter(|it| *it > 0)
-        .collect();
-    let grouped = matches!(groups.as_slice(), [3, 3, 4] | [1, 3, 3, 4] | [3, 7]);
-    let alone = candidate.is_alone() && groups.as_slice() == [10];
-    is_digits(candidate)
-        && digits.len() == 10
-        && high(0)
-        && (high(3) || grouped)
-        && (grouped || alone)
+    if digits.len() != 10 || !high(0) {
+        return false;
+    }
+    // How long the groups are; of more than four it is none.
+    let mut groups = [0; 5];
+    let written = candidate.written().split(|it| !it.is_ascii_digit()).map(<[u8]>::len);
+    groups.iter_mut().zip(written.filter(|it| *it > 0)).for_each(|(to, from)| *to = from);
+    let grouped = matches!(groups, [3, 3, 4, 0, 0] | [1, 3, 3, 4, 0] | [3, 7, 0, 0, 0]);
+    let alone = candidate.is_alone() && groups == [10, 0, 0, 0, 0];
+    grouped || (alone && high(3))
 }
 
 /// Seven to twelve digits behind a word for telephone, or alone and with the zero of a trunk call.
 fn is_called_phone(candidate: &Candidate<'_>) -> bool {
-    let count = candidate.compact.len();
-    let trunk = candidate.compact.first() == Some(&b'0')
-        && candidate.compact.get(1).is_some_and(|it| *it != b'0');
+    let digits = candidate.compact();
+    let count = digits.len();
+    let trunk = digits.first() == Some(&b'0') && digits.get(1).is_some_and(|it| *it != b'0');
     let mobile = candidate.is_alone()
         && trunk
         && (10..=11).contains(&count)
         && candidate.written().len() > count;
-    is_digits(candidate) && (7..=12).contains(&count) && (mobile || candidate.is_near(WORDS))
+    (7..=12).contains(&count) && (mobile || candidate.near().has(PHONE_WORDS))
 }
 
-const WORDS: &[&str] = &[
+/// The words for a telephone, in small letters.
+pub(super) const WORDS: &[&str] = &[
     "phone",
     "telephone",
     "tel",

@@ -2,19 +2,25 @@
 
 use std::collections::HashMap;
 
-use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
-
 use super::assigned::assigned;
 use super::check::{Check, Confidence, entropy, is_filler, is_placeholder};
 use super::form::Form;
-use super::{Secret, secret};
+use super::plain::{SIGNS, Sign};
+use super::{Secret, plain, secret};
+use crate::keys::{Hit, Keys, Leftmost};
 
 /// All rules, to be looked for at once.
 pub(super) struct Known {
-    keys: AhoCorasick,
-    /// The rules of each key.
-    of_key: Vec<Vec<usize>>,
+    keys: Keys,
+    of_key: Vec<Meaning>,
     rules: Vec<Rule>,
+}
+
+/// What a key may be the beginning of.
+#[derive(Default)]
+struct Meaning {
+    rules: Vec<usize>,
+    sign: Option<Sign>,
 }
 
 pub(super) struct Rule {
@@ -44,45 +50,63 @@ impl Known {
     pub(super) fn new() -> Option<Self> {
         let rules = rules()?;
         let mut places: HashMap<String, usize> = HashMap::new();
-        let mut of_key: Vec<Vec<usize>> = Vec::new();
+        let mut of_key: Vec<Meaning> = Vec::new();
+        let mut place = |key: &str, of_key: &mut Vec<Meaning>| {
+            let place = *places.entry(key.to_ascii_lowercase()).or_insert(of_key.len());
+            if place == of_key.len() {
+                of_key.push(Meaning::default());
+            }
+            place
+        };
         for (at, rule) in rules.iter().enumerate() {
             let keys = match &rule.found {
                 FoundBy::Prefix(key) | FoundBy::Inner(key, _) => vec![*key],
                 FoundBy::Names(names) => names.clone(),
             };
             for key in keys {
-                let place = *places.entry(key.to_ascii_lowercase()).or_insert(of_key.len());
-                if place == of_key.len() {
-                    of_key.push(Vec::new());
-                }
-                of_key.get_mut(place)?.push(at);
+                let place = place(key, &mut of_key);
+                of_key.get_mut(place)?.rules.push(at);
             }
+        }
+        for (key, sign) in SIGNS {
+            let place = place(key, &mut of_key);
+            of_key.get_mut(place)?.sign = Some(*sign);
         }
         let mut keys: Vec<(usize, String)> =
             places.into_iter().map(|(key, at)| (at, key)).collect();
         keys.sort_unstable();
-        let keys = AhoCorasick::builder()
-            .ascii_case_insensitive(true)
-            .match_kind(MatchKind::Standard)
-            .kind(Some(AhoCorasickKind::DFA))
-            .build(keys.into_iter().map(|it| it.1))
-            .ok()?;
+        let keys = Keys::new(keys.into_iter().map(|it| it.1))?;
         Some(Self { keys, of_key, rules })
     }
 
-    pub(super) fn find(&self, bytes: &[u8], all: &mut Vec<Secret>) {
-        for hit in self.keys.find_overlapping_iter(bytes) {
-            for at in self.of_key.get(hit.pattern().as_usize()).into_iter().flatten() {
-                let Some(rule) = self.rules.get(*at) else { continue };
-                let start = match &rule.found {
-                    FoundBy::Prefix(_) => Some(hit.start()),
-                    FoundBy::Inner(_, Some(back)) => hit.start().checked_sub(*back),
-                    FoundBy::Inner(_, None) => Some(rule.form.begin(bytes, hit.start())),
-                    FoundBy::Names(_) => assigned(bytes, hit.end()),
-                };
-                all.extend(start.and_then(|it| rule.at(bytes, it)));
+    /// Adds the secrets of a text, those with a form of their own first.
+    pub(super) fn find(&self, text: &str, all: &mut Vec<Secret>) {
+        let bytes = text.as_bytes();
+        let (mut of_rules, mut others) = (Vec::new(), Vec::new());
+        let mut leftmost = Leftmost::default();
+        let mut signed = |hit: Hit| {
+            let sign = self.of_key.get(hit.key).and_then(|it| it.sign);
+            others.extend(sign.and_then(|it| plain::at(text, it, hit.start, hit.end)));
+        };
+        self.keys.find(bytes, |hit| {
+            let Some(meaning) = self.of_key.get(hit.key) else { return };
+            for rule in meaning.rules.iter().filter_map(|it| self.rules.get(*it)) {
+                of_rules.extend(rule.behind(bytes, hit).map(|it| (hit.end, hit.start, it)));
             }
+            if meaning.sign.is_some()
+                && let Some(done) = leftmost.next(hit)
+            {
+                signed(done);
+            }
+        });
+        if let Some(last) = leftmost.end() {
+            signed(last);
         }
+        // Of two findings at one place the one counts whose key ends first.
+        of_rules.sort_by_key(|it| (it.0, it.1));
+        all.extend(of_rules.into_iter().map(|it| it.2));
+        all.append(&mut others);
+        all.extend(plain::hexadecimal(text));
     }
 
     #[cfg(test)]
@@ -92,6 +116,17 @@ impl Known {
 }
 
 impl Rule {
+    /// The secret to which this key belongs.
+    fn behind(&self, bytes: &[u8], hit: Hit) -> Option<Secret> {
+        let start = match &self.found {
+            FoundBy::Prefix(_) => Some(hit.start),
+            FoundBy::Inner(_, Some(back)) => hit.start.checked_sub(*back),
+            FoundBy::Inner(_, None) => Some(self.form.begin(bytes, hit.start)),
+            FoundBy::Names(_) => assigned(bytes, hit.end),
+        };
+        self.at(bytes, start?)
+    }
+
     fn at(&self, bytes: &[u8], start: usize) -> Option<Secret> {
         let before = start.checked_sub(1).and_then(|it| bytes.get(it));
         let inside = before.is_some_and(u8::is_ascii_alphanumeric)
@@ -194,13 +229,13 @@ mod tests {
                 FoundBy::Prefix(_) | FoundBy::Inner(..) => format!("x: {sample} end"),
             };
             let mut all = Vec::new();
-            known.find(text.as_bytes(), &mut all);
+            known.find(&text, &mut all);
             if !all.iter().any(|it| it.rule == rule.id) {
                 wrong.push(format!("{} misses {text}", rule.id));
             }
             let short = text.replace(&sample, sample.get(..sample.len() / 2).unwrap());
             let mut all = Vec::new();
-            known.find(short.as_bytes(), &mut all);
+            known.find(&short, &mut all);
             if all.iter().any(|it| it.rule == rule.id) {
                 wrong.push(format!("{} finds {short}", rule.id));
             }

@@ -52,11 +52,10 @@ pub fn find_from(text: &str, least: Confidence, allowed: &Allowed) -> Vec<Secret
     let bytes = shown.text.as_bytes();
     let mut all = Vec::new();
     match KNOWN.as_ref() {
-        Some(known) => known.find(bytes, &mut all),
+        Some(known) => known.find(&shown.text, &mut all),
         // INVARIANT (FailClosed): without rules everything may be one.
         None => all.push(secret("rules-missing", "unknown", Confidence::Likely, 0, bytes.len())),
     }
-    plain::find(&shown.text, &mut all);
     all.retain(|it| it.confidence >= least);
     all.retain(|it| !allowed.permits(it.rule, bytes.get(it.start..it.end).unwrap_or_default()));
     let mut all = merged(all);

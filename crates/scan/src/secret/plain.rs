@@ -1,16 +1,12 @@
 //! Secrets of no provider: private keys, passwords in URLs and headers, values that are called secret, beginnings.
 
-use std::sync::LazyLock;
-
-use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
-
 use super::assigned::assigned;
 use super::check::{Confidence, entropy, is_placeholder};
 use super::{Secret, secret};
 
 /// What is looked for.
 #[derive(Clone, Copy)]
-enum Sign {
+pub(super) enum Sign {
     /// The first line of a private key.
     Pem,
     /// The scheme of a URL with a password in it.
@@ -29,7 +25,8 @@ enum Sign {
     Kubernetes,
 }
 
-const SIGNS: &[(&str, Sign)] = &[
+/// What is looked for, in small letters.
+pub(super) const SIGNS: &[(&str, Sign)] = &[
     ("-----begin", Sign::Pem),
     ("---- begin", Sign::Pem),
     ("://", Sign::Scheme),
@@ -78,39 +75,26 @@ const SIGNS: &[(&str, Sign)] = &[
     ("pypi-", Sign::Beginning),
 ];
 
-static KEYS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
-    AhoCorasick::builder()
-        .ascii_case_insensitive(true)
-        .match_kind(MatchKind::LeftmostLongest)
-        .kind(Some(AhoCorasickKind::DFA))
-        .build(SIGNS.iter().map(|it| it.0))
-        .ok()
-});
-
 /// The longest private key, in bytes.
 const PEM_BYTES_MAX: usize = 16 * 1024;
 /// The longest value, in bytes.
 const VALUE_BYTES_MAX: usize = 400;
+/// As much more is looked at as shows that a value is longer, in bytes.
+const VALUE_END_BYTES: usize = 8;
+/// How far behind the name of a program its option may stand, in bytes.
+const COMMAND_BYTES_MAX: usize = 300;
 
-/// Adds the secrets of `text` that no provider's form finds.
-pub(super) fn find(text: &str, all: &mut Vec<Secret>) {
-    let Some(keys) = KEYS.as_ref() else { return };
-    for hit in keys.find_iter(text) {
-        let Some((_, sign)) = SIGNS.get(hit.pattern().as_usize()) else { continue };
-        let (start, end) = (hit.start(), hit.end());
-        all.extend(match sign {
-            Sign::Pem => pem(text, start),
-            Sign::Scheme => in_url(text, end),
-            Sign::Header => in_header(text, start, end),
-            Sign::User => after_option(text, end),
-            Sign::Name => named(text, end),
-            Sign::Password => password(text, end),
-            Sign::Beginning => beginning(text, start, end),
-            Sign::Kubernetes => kubernetes(text, start),
-        });
-    }
-    if let Some(found) = hexadecimal(text) {
-        all.push(found);
+/// Returns the secret to which a sign belongs that stands in `text` from `start` to `end`.
+pub(super) fn at(text: &str, sign: Sign, start: usize, end: usize) -> Option<Secret> {
+    match sign {
+        Sign::Pem => pem(text, start),
+        Sign::Scheme => in_url(text, end),
+        Sign::Header => in_header(text, start, end),
+        Sign::User => after_option(text, end),
+        Sign::Name => named(text, end),
+        Sign::Password => password(text, end),
+        Sign::Beginning => beginning(text, start, end),
+        Sign::Kubernetes => kubernetes(text, start),
     }
 }
 
@@ -195,11 +179,10 @@ fn in_header(text: &str, start: usize, end: usize) -> Option<Secret> {
 
 /// `--user name:password`.
 fn after_option(text: &str, end: usize) -> Option<Secret> {
-    let line_start = text.get(..end)?.rfind("curl")?;
-    if end - line_start > 300 {
-        return None;
-    }
+    let near = text.ceil_char_boundary(end.saturating_sub(COMMAND_BYTES_MAX));
+    text.get(near..end)?.rfind("curl")?;
     let rest = text.get(end..)?;
+    let rest = rest.get(..rest.floor_char_boundary(VALUE_BYTES_MAX + VALUE_END_BYTES))?;
     let value_start = rest.find(|it: char| !matches!(it, ' ' | '"' | '\'' | '='))?;
     let quoted = rest.get(..value_start)?.contains(['"', '\'']);
     let stops = |it: char| {
@@ -340,7 +323,7 @@ fn beginning(text: &str, start: usize, end: usize) -> Option<Secret> {
 }
 
 /// A text that is nothing but 32 hexadecimal digits or more.
-fn hexadecimal(text: &str) -> Option<Secret> {
+pub(super) fn hexadecimal(text: &str) -> Option<Secret> {
     let word = text.trim();
     let all =
         word.len() >= 32 && word.len() <= 128 && word.bytes().all(|it| it.is_ascii_hexdigit());
@@ -351,9 +334,10 @@ fn hexadecimal(text: &str) -> Option<Secret> {
 /// The value at `at`: until white space or a quote.
 fn value_at(text: &str, at: usize) -> Option<(&str, usize)> {
     let rest = text.get(at..)?;
-    let stop = rest.find(|it: char| {
+    let near = rest.get(..rest.floor_char_boundary(VALUE_BYTES_MAX + VALUE_END_BYTES))?;
+    let stop = near.find(|it: char| {
         it.is_whitespace() || matches!(it, '"' | '\'' | '`' | ';' | ',' | ')' | '<' | '>' | '\\')
     });
-    let value = rest.get(..stop.unwrap_or(rest.len()))?;
+    let value = near.get(..stop.unwrap_or(near.len()))?;
     (value.len() <= VALUE_BYTES_MAX && !value.is_empty()).then_some((value, at))
 }

@@ -189,9 +189,12 @@ impl Search<'_> {
     fn begins_clause(&self, start: usize) -> bool {
         let at = self.normal.original(start);
         let before = self.original.get(at.saturating_sub(CLAUSE_BYTES)..at).unwrap_or_default();
+        let mut has_space = false;
         for byte in before.iter().rev() {
             match byte {
-                b' ' | b'\t' => {}
+                b' ' | b'\t' => has_space = true,
+                // A quote before a space ends a quotation: what counts is what stands in it.
+                b'"' | b'\'' | b'`' if has_space => {}
                 b'\n' | b'\r' | b'.' | b'!' | b'?' | b':' | b';' | b'"' | b'\'' | b'`' | b'('
                 | b'[' | b'{' | b'<' | b'>' | b'*' | b'#' | b'|' | b'-' | b'_' | b'=' | b'\\'
                 | b'/' => return true,

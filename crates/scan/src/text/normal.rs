@@ -20,8 +20,9 @@ pub(crate) struct Normal {
     original_len: usize,
 }
 
-/// How much ASCII is looked at at once.
+/// How much ASCII is looked at at once, and how much where something in it is not plain.
 const CHUNK_BYTES: usize = 64;
+const PIECE_BYTES: usize = 16;
 
 impl Normal {
     /// Normalises `text`. Linear, and plain ASCII takes a short way.
@@ -31,24 +32,35 @@ impl Normal {
             jumps: Vec::new(),
             original_len: text.len(),
         };
-        let bytes = text.as_bytes();
         let mut at = 0;
-        while at < bytes.len() {
-            let chunk = bytes.get(at..).and_then(|it| it.first_chunk::<CHUNK_BYTES>());
-            match chunk.filter(|it| is_plain(it, bytes.get(at.wrapping_sub(1)))) {
-                Some(chunk) => {
-                    normal.comes_from(at);
-                    let mut plain = [0; CHUNK_BYTES];
-                    for (to, from) in plain.iter_mut().zip(chunk) {
-                        *to = plain_ascii(*from);
-                    }
-                    normal.text.extend_from_slice(&plain);
-                    at += CHUNK_BYTES;
-                }
-                None => at = normal.carefully(text, at, at + CHUNK_BYTES),
+        while at < text.len() {
+            if normal.plainly::<CHUNK_BYTES>(text, at) {
+                at += CHUNK_BYTES;
+                continue;
+            }
+            let until = at + CHUNK_BYTES;
+            while at < until.min(text.len()) {
+                at = match normal.plainly::<PIECE_BYTES>(text, at) {
+                    true => at + PIECE_BYTES,
+                    false => normal.carefully(text, at, at + PIECE_BYTES),
+                };
             }
         }
         normal
+    }
+
+    /// The short way, for many bytes at once, if they are plain. They begin at `at`.
+    #[inline]
+    fn plainly<const BYTES: usize>(&mut self, text: &str, at: usize) -> bool {
+        let chunk = text.as_bytes().get(at..).and_then(<[u8]>::first_chunk::<BYTES>);
+        let Some(chunk) = chunk.filter(|it| is_plain(it, self.text.last())) else { return false };
+        self.comes_from(at);
+        let mut plain = [0; BYTES];
+        for (to, from) in plain.iter_mut().zip(chunk) {
+            *to = plain_ascii(*from);
+        }
+        self.text.extend_from_slice(&plain);
+        true
     }
 
     /// Returns the normal bytes: valid UTF-8.
@@ -178,7 +190,7 @@ impl Normal {
 }
 
 /// Tells whether a chunk is mapped byte by byte. Without branches, so that many bytes are looked at at once.
-fn is_plain(chunk: &[u8; CHUNK_BYTES], before: Option<&u8>) -> bool {
+fn is_plain<const BYTES: usize>(chunk: &[u8; BYTES], before: Option<&u8>) -> bool {
     let before = before.copied().unwrap_or(b'.');
     let (mut odd, mut met) = (false, do_meet(before, chunk.first().copied().unwrap_or(b'.')));
     for byte in chunk {
@@ -298,9 +310,12 @@ mod tests {
 
     #[test]
     fn chunks_and_the_long_way_agree() {
-        for text in
-            ["plain words of English, and some more of them. ", "a1 b2c 3d e4 $f g$h ", "  x  "]
-        {
+        for text in [
+            "plain words of English, and some more of them. ",
+            "a1 b2c 3d e4 $f g$h ",
+            "  x  ",
+            "a | b |\n| 1 | c2 |&nbsp; x &amp;%20 y \\n z ",
+        ] {
             let long = text.repeat(20);
             for cut in 0..70 {
                 let text = long.get(cut..).unwrap();

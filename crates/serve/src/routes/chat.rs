@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 
+use agent::Voice;
 use axum::Json;
 use axum::body::Body;
 use axum::extract::State;
@@ -119,7 +120,7 @@ pub(crate) async fn complete(
     let session = open_session(&app, &known, &request.model, session).await?;
     let key = Key { user: known.name().to_string(), agent: request.model.clone(), session };
     let made = Completion::new(&app, &key);
-    let asked = Asked { known, key, content, earlier, once };
+    let asked = Asked { known, key, content, voice: Voice::User, earlier, once };
     if request.stream {
         let with_usage = request.stream_options.is_some_and(|it| it.include_usage);
         let stream = completion::stream(&app, asked, made, with_usage);

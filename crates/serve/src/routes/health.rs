@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 
 use crate::app::App;
 use crate::auth::Admin;
+use crate::channels;
 use crate::front::From;
 use crate::limits::DEEP_CACHE;
 
@@ -66,6 +67,7 @@ fn look(app: &App) -> Value {
             "max": max,
             "utilisation": active as f64 / max.max(1) as f64,
         },
+        "channels": channels::shown(app),
         "agents": { "ready": agents, "broken": directory.broken.len() },
     })
 }

@@ -5,6 +5,7 @@ mod agents;
 mod chat;
 mod completion;
 mod health;
+mod hooks;
 mod privacy;
 mod sessions;
 mod usage;
@@ -40,6 +41,7 @@ pub(crate) fn router(app: &Arc<App>) -> Router {
         .route("/api/admin/reload", post(admin::reload))
         .route("/v1/models", get(chat::models))
         .route("/v1/chat/completions", post(chat::complete))
+        .route("/hooks/{channel}", get(hooks::introduced).post(hooks::called))
         .route("/ws", any(socket::upgrade))
         .fallback(async || Refusal::not_found())
         .method_not_allowed_fallback(async || {

@@ -6,7 +6,8 @@ use std::net::SocketAddr;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
-use std::thread::JoinHandle;
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
 
 use agent::Runtime;
 use data_encoding::HEXLOWER;
@@ -51,10 +52,25 @@ impl Lines {
         String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
     }
 
-    pub(crate) fn events(&self) -> Vec<Value> {
-        self.text().lines().map(|it| serde_json::from_str(it).unwrap()).collect()
+    /// The lines that are whole.
+    fn events(&self) -> Vec<Value> {
+        let text = self.text();
+        let whole = text.rsplit_once('\n').map_or("", |it| it.0);
+        whole.lines().map(|it| serde_json::from_str(it).unwrap()).collect()
+    }
+
+    /// Waits until an event is there: lines are written by a thread of their own.
+    pub(crate) fn has(&self, event: &str) -> bool {
+        let until = Instant::now() + LINE_WITHIN;
+        let is_there = || self.events().iter().any(|it| it["event"] == event);
+        while !is_there() && Instant::now() < until {
+            thread::sleep(Duration::from_millis(20));
+        }
+        is_there()
     }
 }
+
+const LINE_WITHIN: Duration = Duration::from_secs(20);
 
 pub(crate) fn hash(token: &str) -> String {
     HEXLOWER.encode(&Sha256::digest(token.as_bytes()))
@@ -188,6 +204,7 @@ pub(crate) fn server(home: &Path, desk: &Arc<Desk>, log: impl Write + Send + 'st
         clock: Arc::new(SystemClock),
         log: Log::to(log, Arc::new(SystemClock)).unwrap(),
         personal: Arc::clone(desk) as Arc<dyn Personal>,
+        channels: None,
     };
     Server::bind("127.0.0.1:0".parse().unwrap(), parts).unwrap()
 }

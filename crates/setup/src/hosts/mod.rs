@@ -1,6 +1,7 @@
 //! What each host is told, as tables: its events, the form of an entry, what it does not show us.
 
 pub(crate) mod codex;
+pub(crate) mod requirements;
 
 use serde_json::{Value, json};
 
@@ -185,18 +186,16 @@ pub(crate) fn plugin(hook: &HookCommand<'_>) -> String {
     PLUGIN.replace(PLUGIN_HOME, &home).replace(PLUGIN_HOOK, &Value::from(hook.program).to_string())
 }
 
-/// What a host does not show us, and what would be firmer.
+/// What a host does not show us.
 pub(crate) fn limits(host: Host) -> &'static [&'static str] {
     match host {
         Host::Claude => &[
             "files that are named by @ in a prompt reach the model without a hook",
-            "`--bare` and `disableAllHooks` switch off hooks of the user; hooks in managed settings stay, so those are firmer",
             "a failed tool's output cannot be replaced, only commented on",
         ],
         Host::Codex => &[
             "`write_stdin` into a running shell fires no hook: what is typed there is not judged",
             "when the hook cannot be started or takes too long, Codex lets the call pass",
-            "`--disable hooks` switches the hooks off, unless requirements pin `[features] hooks = true`",
         ],
         Host::Gemini => &[
             "when the hook takes too long, Gemini CLI lets the call pass",

@@ -7,6 +7,7 @@ use std::rc::Rc;
 use tree_sitter::Node;
 
 use super::Call;
+use super::flow::Made;
 use super::fold::{self, HOLE};
 use super::grammar::Grammar;
 use super::unescape::unescaped;
@@ -94,7 +95,7 @@ impl<'a> Evaluator<'a> {
             Language::PowerShell => self.command(node),
             Language::Python | Language::JavaScript => self.applied(node, row.1, row.2, 0),
         };
-        (!name.is_empty()).then_some(Call { name, args, named, start, end })
+        (!name.is_empty()).then(|| Call { name, args, named, sent: Made::default(), start, end })
     }
 
     /// Name, arguments and named arguments of a call.

@@ -4,6 +4,7 @@
 //! mean stands in the table of `rules`. Nothing is run. Work is bounded by counting.
 
 mod evaluate;
+mod flow;
 pub(crate) mod fold;
 mod grammar;
 mod notes;
@@ -15,9 +16,11 @@ use std::ops::ControlFlow;
 use crate::kind::Language;
 
 pub(crate) use evaluate::Value;
+
 pub(crate) use rules::{Act, act};
 
 use evaluate::Evaluator;
+use flow::Made;
 use grammar::Grammar;
 
 /// Hundreds of steps that a parser may take, and bytes for which it gets one more.
@@ -36,6 +39,8 @@ pub(crate) struct Call {
     pub(crate) args: Vec<Value>,
     /// Arguments with names.
     pub(crate) named: Vec<(String, Value)>,
+    /// What it sends, if it sends something.
+    pub(crate) sent: Made,
     pub(crate) start: usize,
     pub(crate) end: usize,
 }
@@ -57,6 +62,13 @@ pub(crate) fn read(language: Language, text: &str) -> Program {
     let Some(grammar) = Grammar::of(language) else { return Program::default() };
     let Some(tree) = parse(&grammar, text) else { return Program::default() };
     let mut evaluator = Evaluator::new(&grammar, text);
+    let mut program = calls(&tree, &mut evaluator);
+    flow::trace(&tree, &grammar, text, &mut program);
+    program
+}
+
+/// Goes through the tree once.
+fn calls(tree: &tree_sitter::Tree, evaluator: &mut Evaluator<'_>) -> Program {
     let mut program = Program { whole: true, ..Program::default() };
     let mut cursor = tree.walk();
     // `Node::parent` looks from the root downwards each time, which is quadratic in a deep tree.

@@ -1,4 +1,4 @@
-//! The store on SQLite: one writer thread with group commit, readers beside it.
+//! The store on SQLite: one writer at a time with group commit, readers beside it.
 
 mod approvals;
 mod columns;
@@ -20,7 +20,7 @@ mod turns;
 mod writer;
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 
 use evidence::Durability;
@@ -29,7 +29,7 @@ use rusqlite::Connection;
 use crate::error::{Broken, OpenError};
 use queue::Queue;
 use readers::Readers;
-use writer::{Health, Writer};
+use writer::{Health, Pen, Writer};
 
 pub use identity::{Identity, Seen};
 pub use sessions::SESSIONS_MAX;
@@ -40,6 +40,7 @@ pub struct SqliteStore {
     queue: Arc<Queue>,
     readers: Readers,
     health: Arc<Health>,
+    pen: Arc<Pen>,
     writer: Option<JoinHandle<()>>,
     durability: Durability,
 }
@@ -63,13 +64,14 @@ impl SqliteStore {
         let db = schema::open(path, durability)?;
         let queue = Arc::new(Queue::new(durability));
         let health = Arc::new(Health::default());
-        let writer = Writer::new(db, Arc::clone(&health));
-        let jobs = Arc::clone(&queue);
+        let pen = Arc::new(Mutex::new(Writer::new(db, Arc::clone(&health))));
+        let (jobs, writing, told) = (Arc::clone(&queue), Arc::clone(&pen), Arc::clone(&health));
         let writer = thread::Builder::new()
             .name("store-writer".to_owned())
-            .spawn(move || writer.run(&jobs))
+            .spawn(move || writer::run(&writing, &told, &jobs))
             .map_err(|error| OpenError::io(path, error))?;
-        Ok(Self { queue, readers: Readers::new(path), health, writer: Some(writer), durability })
+        let (readers, writer) = (Readers::new(path), Some(writer));
+        Ok(Self { queue, readers, health, pen, writer, durability })
     }
 
     /// Runs `job` in a transaction, together with what others want at the same moment, and returns
@@ -81,7 +83,7 @@ impl SqliteStore {
         J: FnOnce(&Connection) -> Result<T, Broken> + Send + 'static,
     {
         self.health.check()?;
-        self.queue.run(bytes, job)
+        self.queue.run(bytes, job, &self.pen)
     }
 
     /// As [`Self::change`], for a job whose answer is only that it was done. Where nothing is durable

@@ -1,7 +1,8 @@
 //! What waits for the writer: one batch that is being formed while another is being committed.
 //!
 //! Everybody in a batch is woken by one call when it is durable, so that many producers cost
-//! little more than one.
+//! little more than one. A producer that is alone does its job itself: waking the thread that writes, and being woken
+//! by it, takes as long as the job.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -11,6 +12,7 @@ use std::time::{Duration, Instant};
 use evidence::Durability;
 use rusqlite::Connection;
 
+use super::writer::{self, Pen, Writer};
 use crate::error::Broken;
 
 /// Jobs on their way to the writer, bounded.
@@ -74,11 +76,14 @@ impl Queue {
     }
 
     /// Has `job` done and waits until what it did is durable.
-    pub(super) fn run<T, J>(&self, bytes: usize, job: J) -> Result<T, Broken>
+    pub(super) fn run<T, J>(&self, bytes: usize, job: J, pen: &Pen) -> Result<T, Broken>
     where
         T: Send + 'static,
         J: FnOnce(&Connection) -> Result<T, Broken> + Send + 'static,
     {
+        if let Some(writer) = self.alone(pen) {
+            return writer.run_alone(job);
+        }
         let answer = Arc::new(Mutex::new(None));
         let slot = Arc::clone(&answer);
         let job = move |db: &Connection| {
@@ -97,6 +102,16 @@ impl Queue {
         J: FnOnce(&Connection) -> Result<bool, Broken> + Send + 'static,
     {
         self.push(Box::new(move |db: &Connection| job(db).map(|_| ())), bytes, false).map(|_| ())
+    }
+
+    /// The writer, where nobody else wants it: the thread sleeps, nothing waits for it, and no producer has it.
+    fn alone<'a>(&self, pen: &'a Pen) -> Option<MutexGuard<'a, Writer>> {
+        let forming = self.lock();
+        let is_alone = forming.writer_sleeps && forming.batch.jobs.is_empty();
+        if !is_alone || forming.closed || self.gathers {
+            return None;
+        }
+        writer::try_hold(pen)
     }
 
     fn push(&self, job: Job, bytes: usize, awaited: bool) -> Result<Arc<Done>, Broken> {
@@ -121,8 +136,8 @@ impl Queue {
         Ok(done)
     }
 
-    /// Waits for a batch to form. `None` if nothing will come any more.
-    pub(super) fn take(&self) -> Option<Batch> {
+    /// Waits for a batch to form. From then on no producer does its job by itself until this is called again.
+    pub(super) fn wait_for_work(&self) {
         if self.gathers {
             let more = |it: &mut Forming| !it.awaited && !it.closed && !it.batch.is_full();
             drop(self.work.wait_timeout_while(self.lock(), GATHER, more));
@@ -134,8 +149,12 @@ impl Queue {
             forming.writer_sleeps
         };
         let waited = self.work.wait_while(self.lock(), idle);
-        let mut forming = waited.unwrap_or_else(PoisonError::into_inner);
-        forming.writer_sleeps = false;
+        waited.unwrap_or_else(PoisonError::into_inner).writer_sleeps = false;
+    }
+
+    /// Takes the batch that has formed. `None` if nothing will come any more.
+    pub(super) fn take(&self) -> Option<Batch> {
+        let mut forming = self.lock();
         forming.awaited = false;
         self.formed.store(false, Ordering::Relaxed);
         let batch = std::mem::take(&mut forming.batch);

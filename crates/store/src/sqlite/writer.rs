@@ -1,6 +1,7 @@
-//! The one thread that writes: a transaction per batch.
+//! What writes, in the hands of one at a time: a thread, with a transaction per batch, or a producer that is alone.
 
-use std::sync::{Arc, OnceLock};
+use std::panic::{self, AssertUnwindSafe};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
 use std::thread;
 
 use rusqlite::{Connection, ErrorCode};
@@ -29,28 +30,66 @@ pub(super) struct Writer {
     health: Arc<Health>,
 }
 
+/// The writer, and whose turn it is.
+pub(super) type Pen = Mutex<Writer>;
+
+/// Takes the writer if nobody has it.
+pub(super) fn try_hold(pen: &Pen) -> Option<MutexGuard<'_, Writer>> {
+    match pen.try_lock() {
+        Ok(writer) => Some(writer),
+        Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
+        Err(TryLockError::WouldBlock) => None,
+    }
+}
+
+/// Works as the thread that writes until nothing will come any more.
+pub(super) fn run(pen: &Pen, health: &Health, queue: &Queue) {
+    // Should this thread ever die, nobody may wait for it.
+    let _closing = CloseOnDrop { queue, health };
+    loop {
+        queue.wait_for_work();
+        // A producer may be at work: what comes meanwhile joins the batch.
+        let writer = pen.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(mut batch) = queue.take() else { break };
+        let several = batch.jobs.len() > 1;
+        let outcome = writer.commit(&mut batch);
+        drop(writer);
+        batch.done.tell(outcome);
+        if several {
+            // Several producers were just woken and will be back at once. Letting them go first
+            // makes one long batch of what would be a short one and a long one.
+            thread::yield_now();
+        }
+    }
+}
+
 impl Writer {
     pub(super) fn new(db: Connection, health: Arc<Health>) -> Self {
         Self { db, health }
     }
 
-    /// Works until nothing will come any more.
-    pub(super) fn run(self, queue: &Queue) {
-        // Should this thread ever die, nobody may wait for it.
-        let _closing = CloseOnDrop { queue, health: &self.health };
-        while let Some(mut batch) = queue.take() {
-            let several = batch.jobs.len() > 1;
-            let outcome = self.commit(&mut batch);
-            batch.done.tell(outcome);
-            if several {
-                // Several producers were just woken and will be back at once. Letting them go first
-                // makes one long batch of what would be a short one and a long one.
-                thread::yield_now();
-            }
-        }
+    /// Does the job of a producer that is alone, on its own thread.
+    pub(super) fn run_alone<T>(
+        &self,
+        job: impl FnOnce(&Connection) -> Result<T, Broken>,
+    ) -> Result<T, Broken> {
+        // A fault here must not end the producer, but the writing.
+        let done = panic::catch_unwind(AssertUnwindSafe(|| self.transact(job)));
+        done.unwrap_or_else(|_| {
+            // If even this fails the transaction ends with the connection.
+            let _ = self.db.execute_batch("ROLLBACK");
+            Err(self.health.poison(Broken::new(FAULT)))
+        })
     }
 
     fn commit(&self, batch: &mut Batch) -> Result<(), Broken> {
+        self.transact(|db| batch.jobs.drain(..).try_for_each(|job| job(db)))
+    }
+
+    fn transact<T>(
+        &self,
+        work: impl FnOnce(&Connection) -> Result<T, Broken>,
+    ) -> Result<T, Broken> {
         self.health.check()?;
         if let Err(error) = self.db.execute_batch("BEGIN IMMEDIATE") {
             // Another process writes for longer than anybody should: nothing was done, and the next
@@ -58,11 +97,10 @@ impl Writer {
             let busy = error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy);
             return Err(if busy { error.into() } else { self.health.poison(error.into()) });
         }
-        let mut work = || {
-            for job in batch.jobs.drain(..) {
-                job(&self.db)?;
-            }
-            Ok(self.db.execute_batch("COMMIT")?)
+        let work = || {
+            let value = work(&self.db)?;
+            self.db.execute_batch("COMMIT")?;
+            Ok(value)
         };
         work().map_err(|why| {
             // If even this fails the transaction ends with the connection.
@@ -72,6 +110,9 @@ impl Writer {
     }
 }
 
+/// Why nothing is taken any more after a fault of ours.
+const FAULT: &str = "the writer failed; please report this";
+
 struct CloseOnDrop<'a> {
     queue: &'a Queue,
     health: &'a Health,
@@ -80,7 +121,7 @@ struct CloseOnDrop<'a> {
 impl Drop for CloseOnDrop<'_> {
     fn drop(&mut self) {
         if thread::panicking() {
-            self.health.poison(Broken::new("the writer failed; please report this"));
+            self.health.poison(Broken::new(FAULT));
         }
         self.queue.close();
         // Whoever is in the batch that was forming is told by its end.

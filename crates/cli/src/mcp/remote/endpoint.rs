@@ -80,6 +80,7 @@ impl Endpoint {
         let question = Question {
             verb,
             target,
+            hidden: None,
             headers: ours.chain(theirs).collect(),
             body: request.body.clone().into(),
             wait: request.wait,

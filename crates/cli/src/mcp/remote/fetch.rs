@@ -44,7 +44,8 @@ impl Found<'_> {
         let target = self.way.found(url.as_str()).map_err(|refused| refused.to_string())?;
         headers.push(("accept".to_owned(), Zeroizing::new("application/json".to_owned())));
         let body = body.as_bytes().to_vec().into();
-        let question = Question { verb, target: &target, headers, body, wait: DOCUMENT_WAIT };
+        let question =
+            Question { verb, target: &target, hidden: None, headers, body, wait: DOCUMENT_WAIT };
         let (is_cancelled, end) = (AtomicBool::new(false), Instant::now() + DOCUMENT_WAIT);
         let mut answer =
             self.way.servers().ask(&question, &is_cancelled).map_err(|error| error.to_string())?;

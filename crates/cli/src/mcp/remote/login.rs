@@ -108,6 +108,7 @@ fn challenge(way: &NamedWay) -> Result<Challenge, Failure> {
     let question = Question {
         verb: Verb::Post,
         target: way.endpoint(),
+        hidden: None,
         headers: vec![
             field("accept", "application/json, text/event-stream"),
             field("content-type", "application/json"),

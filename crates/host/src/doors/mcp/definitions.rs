@@ -3,16 +3,19 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use aegx::Digest;
 use scan::tool::{self, Finding, LookAlike, Named, SANITIZED, Scanned};
 use serde_json::{Map, Value, json};
 
-use super::request::INSTRUCTIONS;
+use super::request::{INSTRUCTIONS, listed};
 use super::{Client, Doors, key_of};
 
 /// Findings of one definition that are recorded.
 const RECORDED_MAX: usize = 16;
 /// Names of other servers that a list is compared with.
 const OTHERS_MAX: usize = 2048;
+/// Servers of one connection whose last list is kept.
+const LISTS_KEPT_MAX: usize = 64;
 /// Look-alike names of one connection that are recorded.
 const ALIKE_MAX: usize = 256;
 
@@ -21,6 +24,32 @@ const ALIKE_MAX: usize = 256;
 pub(super) struct Listed {
     names: BTreeMap<String, BTreeSet<String>>,
     alike: BTreeSet<[String; 4]>,
+    /// The last list of each server: clients ask for the same list again and again.
+    last: BTreeMap<String, Last>,
+}
+
+/// The last list of a server.
+#[derive(Debug)]
+struct Last {
+    digest: Digest,
+    /// What the client was shown in place of its definitions.
+    cleaned: Map<String, Value>,
+    /// The version of what is known of servers for which nothing of the list was held or hidden.
+    is_shown_for: Option<u64>,
+}
+
+impl Listed {
+    /// Takes note that nothing of a server's last list is held or hidden, as long as what is known of servers is this version.
+    pub(super) fn is_shown(&mut self, server: &str, version: u64) {
+        if let Some(last) = self.last.get_mut(server) {
+            last.is_shown_for = Some(version);
+        }
+    }
+
+    /// Forgets what was said of lists, because somebody else may see them now.
+    pub(super) fn forget_shown(&mut self) {
+        self.last.values_mut().for_each(|it| it.is_shown_for = None);
+    }
 }
 
 /// Each tool with its server.
@@ -53,6 +82,12 @@ impl Doors<'_> {
         server: &str,
         tools: &[Value],
     ) -> Map<String, Value> {
+        let digest = listed(tools);
+        if let Some(last) = client.listed.last.get(server)
+            && last.digest == digest
+        {
+            return last.cleaned.clone();
+        }
         let mut cleaned = Map::new();
         for definition in tools {
             let Some(name) = definition.get("name").and_then(Value::as_str) else { continue };
@@ -67,7 +102,31 @@ impl Doors<'_> {
             cleaned.insert(name.to_owned(), scanned.cleaned);
         }
         self.mcp_look_alikes(client, server, tools);
+        let kept = &client.listed.last;
+        if kept.len() < LISTS_KEPT_MAX || kept.contains_key(server) {
+            let last = Last { digest, cleaned: cleaned.clone(), is_shown_for: None };
+            client.listed.last.insert(server.to_owned(), last);
+        }
         cleaned
+    }
+
+    /// Answers a list that is the last one again. What is not known any more is to be listed in full: nothing of it is judged
+    /// here.
+    pub(super) fn mcp_relisted(
+        &self,
+        client: &mut Client,
+        server: &str,
+        digest: &str,
+    ) -> Result<Value, String> {
+        client.known.now(self.home).map_err(|error| error.to_string())?;
+        let version = client.known.version();
+        let last = client.listed.last.get(server);
+        let is_it =
+            |it: &&Last| it.digest.to_string() == digest && it.is_shown_for == Some(version);
+        Ok(match last.filter(is_it) {
+            Some(last) => json!({ "hidden": [], "held": [], "cleaned": last.cleaned }),
+            None => json!({ "unknown": true }),
+        })
     }
 
     /// Reads what a server tells the model to begin with, as a definition is read: where it gives orders as it came, nothing of

@@ -9,6 +9,8 @@ use super::servers::{Servers, ServersError, file};
 #[derive(Default)]
 pub(super) struct Kept {
     read: Option<(Option<Stamp>, Servers)>,
+    /// How often it was read.
+    version: u64,
 }
 
 /// A version of the file. It is only ever replaced as a whole, so that another version is another file.
@@ -27,9 +29,17 @@ impl Kept {
         let stamp = stamp(home);
         let read = match self.read.take() {
             Some(read) if read.0 == stamp => read,
-            Some(_) | None => (stamp, Servers::of(home)?),
+            Some(_) | None => {
+                self.version += 1;
+                (stamp, Servers::of(home)?)
+            }
         };
         Ok(&self.read.insert(read).1)
+    }
+
+    /// The number of what was read last: another one means that it may have changed.
+    pub(super) fn version(&self) -> u64 {
+        self.version
     }
 }
 
@@ -54,9 +64,11 @@ mod tests {
         let mut kept = Kept::default();
         assert_eq!(kept.now(dir.path()).unwrap().trust("s"), Trust::Untrusted);
         for level in [Trust::Trusted, Trust::Sandboxed, Trust::Untrusted] {
+            let version = kept.version();
             Servers::change(dir.path(), |it| it.trust.insert("s".to_owned(), level)).unwrap();
             assert_eq!(kept.now(dir.path()).unwrap().trust("s"), level);
             assert_eq!(kept.now(dir.path()).unwrap().trust("s"), level);
+            assert_eq!(kept.version(), version + 1);
         }
     }
 }

@@ -88,7 +88,7 @@ impl Doors<'_> {
         let asked = Judged { server, kind: "connection", name: "connection", arguments: about };
         let tool = asked.tool();
         client.tools.insert(tool.clone(), asked.definition(&tool)?);
-        let done = self.mcp_reopen(&client).and_then(|()| {
+        let done = self.mcp_reopen(&mut client).and_then(|()| {
             let args = about.to_string();
             let call = Asked::Tool(model::RawCall { tool: &tool, args: args.as_bytes() });
             let begun = self.gate.monitor.begin(&client.who, &call);

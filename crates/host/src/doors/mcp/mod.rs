@@ -12,7 +12,7 @@ mod session;
 
 pub use answer::CAGE;
 pub use keys::LOGIN_PREFIX;
-pub use request::{Numbered, Request, Said};
+pub use request::{Numbered, Request, Said, Tools, listed};
 pub(super) use session::Shared;
 pub use session::{door, new_name};
 
@@ -124,7 +124,7 @@ impl Doors<'_> {
             agent: AgentId::parse("mcp").map_err(|it| text(&it))?,
             door: Kind::of_static("mcp"),
         };
-        let client = Client {
+        let mut client = Client {
             who,
             tools: BTreeMap::new(),
             begun: HashMap::new(),
@@ -133,14 +133,15 @@ impl Doors<'_> {
             next: session::first_ticket().map_err(|it| text(&it))?,
             listed: definitions::Listed::default(),
         };
-        self.mcp_reopen(&client)?;
+        self.mcp_reopen(&mut client)?;
         if is_again {
             before::hear_of(self.gate, &client.who)?;
         }
         Ok(client)
     }
 
-    fn mcp_reopen(&self, client: &Client) -> Result<(), String> {
+    fn mcp_reopen(&self, client: &mut Client) -> Result<(), String> {
+        client.listed.forget_shown();
         let tools: Vec<ToolDef> = client.tools.values().cloned().collect();
         let admission = crate::admission(self.home, &client.who, &tools);
         let opening = Opening {
@@ -158,6 +159,7 @@ impl Doors<'_> {
     fn mcp_answer(&self, client: &mut Client, request: Request) -> Result<Value, String> {
         match request {
             Request::Tools { server, tools } => self.mcp_tools(client, &server, &tools),
+            Request::Relisted { server, digest } => self.mcp_relisted(client, &server, &digest),
             Request::Begin { server, kind, name, arguments } => {
                 let asked =
                     Judged { server: &server, kind: &kind, name: &name, arguments: &arguments };
@@ -193,7 +195,9 @@ impl Doors<'_> {
         let unable = |error: ServersError| error.to_string();
         // Most lists are as they were: then nothing is written.
         let mut seen = Seen::default();
-        if !client.known.now(self.home).map_err(unable)?.are_accepted(server, tools) {
+        let are_accepted = client.known.now(self.home).map_err(unable)?.are_accepted(server, tools);
+        let looked_at = client.known.version();
+        if !are_accepted {
             seen = client.known.now(self.home).map_err(unable)?.clone().see(server, tools);
         }
         if seen.is_new {
@@ -216,6 +220,9 @@ impl Doors<'_> {
             self.mcp_reopen(client)?;
         }
         let hidden = self.mcp_hidden(client, server, &names);
+        if are_accepted && hidden.is_empty() {
+            client.listed.is_shown(server, looked_at);
+        }
         Ok(json!({ "hidden": hidden, "held": held, "cleaned": cleaned }))
     }
 

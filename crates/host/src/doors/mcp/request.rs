@@ -1,5 +1,6 @@
 //! What `lazaret mcp` asks.
 
+use aegx::Digest;
 use model::ToolDef;
 use monitor::Begun;
 use serde::{Deserialize, Serialize};
@@ -51,6 +52,13 @@ pub enum Request {
         server: String,
         /// Its definitions.
         tools: Vec<Value>,
+    },
+    /// A server lists what it listed last.
+    Relisted {
+        /// The server.
+        server: String,
+        /// The digest of its definitions, as [`listed`] gives it.
+        digest: String,
     },
     /// May this call be made?
     Begin {
@@ -116,6 +124,24 @@ pub enum Request {
     },
 }
 
+/// [`Request::Tools`] about definitions that somebody else has.
+#[derive(Clone, Copy, Serialize)]
+#[serde(tag = "op", rename = "tools")]
+pub struct Tools<'a> {
+    /// The server.
+    pub server: &'a str,
+    /// Its definitions.
+    pub tools: &'a [Value],
+}
+
+/// Returns the digest of a list as it is spelled. Equal values are not enough: fields in another order are the same object, and
+/// read otherwise.
+#[must_use]
+pub fn listed(tools: &[Value]) -> Digest {
+    // A value can be written: its keys are texts.
+    Digest::of(&serde_json::to_vec(tools).unwrap_or_default())
+}
+
 /// What a person says to a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -173,6 +199,25 @@ impl Judged<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_list_in_another_order_is_another_list() {
+        let [one, other] = [r#"{"name":"a","title":"b"}"#, r#"{"title":"b","name":"a"}"#]
+            .map(|it| serde_json::from_str::<Value>(it).unwrap());
+        assert_eq!(one, other);
+        assert_ne!(listed(&[one]), listed(&[other]));
+    }
+
+    #[test]
+    fn a_list_that_somebody_else_has_is_asked_about_as_one_of_ours() {
+        let tools = [json!({ "name": "a" })];
+        let question = Tools { server: "s", tools: &tools };
+        let frame = serde_json::to_vec(&Numbered { number: Some(7), question }).unwrap();
+        let (number, read) = Numbered::read(&frame);
+        assert_eq!(number, Some(7));
+        let Ok(Request::Tools { server, tools: read }) = read else { panic!("no list") };
+        assert!(server == "s" && listed(&read) == listed(&tools));
+    }
 
     #[test]
     fn the_number_of_a_question_is_read_also_where_it_is_none() {

@@ -10,13 +10,13 @@ use super::{NEW_YEAR, settings};
 
 const HOUR: i64 = 3600;
 
-struct House {
-    dir: tempfile::TempDir,
+pub(super) struct House {
+    pub(super) dir: tempfile::TempDir,
     journal: Arc<Journal>,
 }
 
 impl House {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         let dir = tempfile::tempdir().unwrap();
         let mut config = Config::new(dir.path().join("evidence"));
         config.durability = Durability::DangerouslyUnsynced;
@@ -24,11 +24,11 @@ impl House {
         Self { dir, journal }
     }
 
-    fn scheduler(&self, yaml: &str) -> Scheduler {
+    pub(super) fn scheduler(&self, yaml: &str) -> Scheduler {
         Scheduler::new(self.dir.path(), settings(yaml).unwrap(), Arc::clone(&self.journal))
     }
 
-    fn records(&self, kind: &str) -> usize {
+    pub(super) fn records(&self, kind: &str) -> usize {
         self.journal.checkpoint().unwrap();
         let reader = Reader::open(&self.dir.path().join("evidence")).unwrap();
         let kind = Some(model::Kind::parse(kind).unwrap());
@@ -37,11 +37,11 @@ impl House {
     }
 }
 
-fn owner(user: &str) -> Owner {
+pub(super) fn owner(user: &str) -> Owner {
     Owner { user: UserId::parse(user).unwrap(), agent: AgentId::parse("main").unwrap() }
 }
 
-fn new(user: &str, when: When) -> NewJob {
+pub(super) fn new(user: &str, when: When) -> NewJob {
     NewJob {
         owner: owner(user),
         session: "s".to_owned(),
@@ -50,14 +50,15 @@ fn new(user: &str, when: When) -> NewJob {
         prompt: "look at the mail".to_owned(),
         token_budget: None,
         when,
+        delivery: None,
     }
 }
 
-fn cron(schedule: &str) -> When {
+pub(super) fn cron(schedule: &str) -> When {
     When::Cron { cron: Cron::parse(schedule).unwrap(), zone: "UTC".to_owned() }
 }
 
-fn page() -> TaintTag {
+pub(super) fn page() -> TaintTag {
     TaintTag {
         source: Source::Web,
         taint: Taint::UNTRUSTED.union(Taint::WEB_DERIVED),

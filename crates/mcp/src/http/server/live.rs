@@ -10,7 +10,7 @@ use super::outbox::{Event, StreamId};
 use crate::era::Era;
 use crate::gate::Gate;
 use crate::message::{self, Body, Message};
-use crate::stdio::{self, Naming, Server};
+use crate::stdio::{self, Naming, Server, Sink};
 use hyper::HeaderMap;
 use serde_json::{Value, json};
 use std::io::{self, Read, Write};
@@ -332,6 +332,12 @@ impl Write for Output {
 
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
+    }
+}
+
+impl Sink for Output {
+    fn write_now(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.write(bytes)
     }
 }
 

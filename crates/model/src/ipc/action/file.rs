@@ -4,7 +4,7 @@
 use crate::ipc::declare::object;
 use crate::ipc::limits::{
     EDIT_UNITS_MAX, FILE_LINES_MAX, FILE_PATH_UNITS_MAX, FILE_RESULTS_MAX, FILE_UNITS_MAX,
-    FIRST_LINE_MAX, FOLDER_LEVELS_MAX, SOUGHT_UNITS_MAX,
+    FIRST_LINE_MAX, FOLDER_LEVELS_MAX, PATTERN_UNITS_MAX, SOUGHT_UNITS_MAX,
 };
 use crate::ipc::number::Whole;
 use crate::ipc::text::Text;
@@ -53,8 +53,10 @@ object! {
     FileList {
         /// Which; the workspace itself if absent.
         "path" path: Option<FilePath>,
-        /// How many folders deep, 1 if absent.
+        /// How many folders deep; if absent 1, and with a pattern as deep as it goes.
         "depth" depth: Option<Whole<1, FOLDER_LEVELS_MAX>>,
+        /// Only names that are like this, where `*` is anything and `?` one character.
+        "pattern" pattern: Option<Text<PATTERN_UNITS_MAX>>,
     }
 }
 

@@ -5,9 +5,9 @@ use serde_json::{Map, Value, json};
 use crate::ipc::declare::{choice, object};
 use crate::ipc::issue::{Reader, quoted};
 use crate::ipc::limits::{
-    BLOCKS_MAX, MODEL_UNITS_MAX, PROVIDER_UNITS_MAX, TOKENS_MAX, TOOL_DESCRIPTION_UNITS_MAX,
-    TOOL_NAME_UNITS_MAX, TOOL_SCHEMA_UNITS_MAX, TOOL_USE_ID_UNITS_MAX, TOOLS_MAX, TURN_UNITS_MAX,
-    TURNS_MAX,
+    BLOCKS_MAX, MODEL_UNITS_MAX, PROVIDER_UNITS_MAX, QUESTION_UNITS_MAX, SYSTEM_UNITS_MAX,
+    TOKENS_MAX, TOOL_DESCRIPTION_UNITS_MAX, TOOL_NAME_UNITS_MAX, TOOL_SCHEMA_UNITS_MAX,
+    TOOL_USE_ID_UNITS_MAX, TOOLS_MAX, TURN_UNITS_MAX, TURNS_MAX,
 };
 use crate::ipc::list::List;
 use crate::ipc::number::{Temperature, Whole};
@@ -28,6 +28,20 @@ object! {
         "tools" tools: Option<List<OfferedTool, TOOLS_MAX>>,
         /// How freely it chooses its words.
         "temperature" temperature: Option<Temperature>,
+        /// The longest answer, in tokens.
+        "maxTokens" max_tokens: Option<Whole<1, TOKENS_MAX>>,
+    }
+}
+
+object! {
+    /// Ask a language model one question. It has no tools and knows nothing of the conversation.
+    ModelQuery {
+        /// The question, with all that is needed to answer it.
+        "message" message: Text<QUESTION_UNITS_MAX>,
+        /// How it is to answer.
+        "system" system: Option<Text<SYSTEM_UNITS_MAX>>,
+        /// The model, if not the usual one.
+        "model" model: Option<Text<MODEL_UNITS_MAX>>,
         /// The longest answer, in tokens.
         "maxTokens" max_tokens: Option<Whole<1, TOKENS_MAX>>,
     }

@@ -18,6 +18,8 @@ object! {
         "headers" headers: Option<Headers>,
         /// How long to wait, in milliseconds.
         "timeoutMs" timeout_ms: Option<Whole<FETCH_MS_MIN, FETCH_MS_MAX>>,
+        /// What is wanted of the page, where a model reads it first. Nobody on the web is told.
+        "query" query: Option<Text<SEARCH_UNITS_MAX>>,
     }
 }
 

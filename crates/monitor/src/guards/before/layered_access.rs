@@ -19,14 +19,18 @@ impl Guard<Proposed> for LayeredAccess {
     }
 
     fn check(&self, proposed: &Proposed) -> Vec<Objection> {
-        let Admission::Layered { global, manifest, user, origin } = proposed.admission() else {
+        let admission = proposed.admission();
+        let Admission::Layered { global, manifest, user, origin, .. } = admission else {
             return Vec::new();
         };
         let asked = proposed.understood();
         let tool = Tool::new(proposed.who().agent.as_str(), asked.tool(), asked.kind());
         let args = asked.call.call.args();
-        let request = Request { tool: &tool, args, origin: *origin, sub_agent: None };
         let layers = Layers { global, manifest, user };
-        access::decide(&layers, &request).err().into_iter().collect()
+        let objects = |sub_agent| {
+            let request = Request { tool: &tool, args, origin: *origin, sub_agent };
+            access::decide(&layers, &request).err()
+        };
+        admission.callers().into_iter().find_map(objects).into_iter().collect()
     }
 }

@@ -20,11 +20,17 @@ impl Guard<Proposed> for PoisonedMemory {
 
     fn check(&self, proposed: &Proposed) -> Vec<Objection> {
         let Effect::Action(action) = &proposed.understood().effect else { return Vec::new() };
-        let Action::MemoryWrite(write) = &**action else { return Vec::new() };
+        // A note of a session is read by that session alone, which stays as tainted as it is.
+        let text = if let Action::MemoryWrite(write) = &**action {
+            write.content.as_str()
+        } else if let Action::TaskAdd(task) = &**action {
+            task.text.as_str()
+        } else {
+            return Vec::new();
+        };
         if !taint::is_outside(proposed.taint()) {
             return Vec::new();
         }
-        let text = write.content.as_str();
         let orders = scan::text::read(text, Author::Outsider).verdict() == Verdict::Injection;
         let loads = scan::exfiltration::look(text).iter().any(|it| it.kind.loads());
         let what = match (orders, loads) {

@@ -1,14 +1,20 @@
 //! The host's settings: `config.yaml`, with `tools`, `providers`, `egress`, `services`, `browser`, `sandbox`,
-//! `shell`, `scheduler`, `intent`, `notifications`, `sanitize`, `models` and `serve`.
+//! `shell`, `scheduler`, `intent`, `notifications`, `sanitize`, `answers`, `models`, `serve`, `delegation`,
+//! `channel_config` and `history`.
 
 use std::collections::BTreeMap;
 
 use model::provider::{Provider, ProviderKind};
+use scan::net::Inner;
 use serde::{Deserialize, Deserializer};
 
 use super::FileError;
+use super::answers::AnswerSettings;
 use super::browser::Browser;
+use super::channels::Channels;
+use super::delegation::DelegationSettings;
 use super::egress::Egress;
+use super::history::HistorySettings;
 use super::intent::Readers;
 use super::models::Models;
 use super::providers::Providers;
@@ -38,8 +44,12 @@ pub struct Global {
     readers: Readers,
     notifications: Notifications,
     sanitize: SanitizeSettings,
+    answers: AnswerSettings,
     serve: ServeSettings,
     models: Models,
+    delegation: DelegationSettings,
+    channels: Channels,
+    history: HistorySettings,
 }
 
 /// How a person is told of questions.
@@ -95,18 +105,27 @@ impl Global {
             file.intent.is_some(),
             file.notifications.is_some(),
             file.sanitize.is_some(),
+            file.answers.is_some(),
             file.models.is_some(),
             file.serve.is_some(),
+            file.delegation.is_some(),
+            file.channel_config.is_some(),
+            file.history.is_some(),
         ];
         if !sections.contains(&true) {
-            let there = "it says nothing; there are `tools`, `providers`, `egress`, `services`, `browser`, `sandbox`, `shell`, `scheduler`, `intent`, `notifications`, `sanitize`, `models` and `serve`";
+            let there = "it says nothing; there are `tools`, `providers`, `egress`, `services`, `browser`, `sandbox`, `shell`, `scheduler`, `intent`, `notifications`, `sanitize`, `answers`, `models`, `serve`, `delegation`, `channel_config` and `history`";
             return Err(FileError::at(1, there));
         }
         let egress = file.egress.unwrap_or_default();
         let services = file.services.unwrap_or_default().finish(&egress.inner)?;
+        let providers = file.providers.unwrap_or_default().0;
+        let mut channels = file.channel_config.unwrap_or_default();
+        if let Some(Provider::Channel(chosen)) = providers.get(&ProviderKind::Channel) {
+            channels.choose(*chosen);
+        }
         Ok(Self {
             tools: file.tools.unwrap_or_default().0,
-            providers: file.providers.unwrap_or_default().0,
+            providers,
             egress,
             services,
             browser: file.browser.unwrap_or_default(),
@@ -116,8 +135,12 @@ impl Global {
             readers: file.intent.unwrap_or_default(),
             notifications: file.notifications.unwrap_or_default(),
             sanitize: file.sanitize.unwrap_or_default(),
+            answers: file.answers.unwrap_or_default(),
             serve: file.serve.unwrap_or_default(),
             models: file.models.unwrap_or_default(),
+            delegation: file.delegation.unwrap_or_default(),
+            channels,
+            history: file.history.unwrap_or_default(),
         })
     }
 
@@ -191,6 +214,12 @@ impl Global {
         &self.sanitize
     }
 
+    /// What answers must not give away.
+    #[must_use]
+    pub fn answers(&self) -> &AnswerSettings {
+        &self.answers
+    }
+
     /// How agents are served over the network.
     #[must_use]
     pub fn serve(&self) -> &ServeSettings {
@@ -201,6 +230,31 @@ impl Global {
     #[must_use]
     pub fn models(&self) -> &Models {
         &self.models
+    }
+
+    /// How far agents hand work on.
+    #[must_use]
+    pub fn delegation(&self) -> &DelegationSettings {
+        &self.delegation
+    }
+
+    /// By which messengers people write to agents.
+    #[must_use]
+    pub fn channels(&self) -> &Channels {
+        &self.channels
+    }
+
+    /// What agents are shown of earlier.
+    #[must_use]
+    pub fn history(&self) -> &HistorySettings {
+        &self.history
+    }
+
+    /// The same settings with these hosts of the inner network open, for what the host itself asks of them.
+    #[must_use]
+    pub fn dangerously_opening(mut self, inner: Inner) -> Self {
+        self.egress.inner = inner;
+        self
     }
 
     /// Is the domain on?
@@ -242,9 +296,16 @@ struct File {
     #[serde(default, deserialize_with = "there")]
     sanitize: Option<SanitizeSettings>,
     #[serde(default, deserialize_with = "there")]
+    answers: Option<AnswerSettings>,
+    #[serde(default, deserialize_with = "there")]
     serve: Option<ServeSettings>,
     #[serde(default, deserialize_with = "there")]
     models: Option<Models>,
+    #[serde(default, deserialize_with = "there")]
+    delegation: Option<DelegationSettings>,
+    channel_config: Option<Channels>,
+    #[serde(default, deserialize_with = "there")]
+    history: Option<HistorySettings>,
 }
 
 /// A section that is there counts as there, whatever is in it.

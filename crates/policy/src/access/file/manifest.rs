@@ -8,6 +8,7 @@ use serde::de::{Deserializer, Error};
 use serde_saphyr::Spanned;
 
 use super::front::{self, Cut};
+use super::models::Task;
 use super::parts::{Effort, Grant, Operations, Sandbox, SubAgent};
 use super::scalar::{Label, Set, UserName};
 use super::server::McpServer;
@@ -104,6 +105,25 @@ impl Manifest {
             letters.next().map(|it| it.to_ascii_uppercase()).into_iter().chain(letters).collect()
         };
         self.name.clone().unwrap_or_else(folder)
+    }
+
+    /// The sub-agent of this name, which may be absent where there is one sub-agent.
+    #[must_use]
+    pub fn sub_agent(&self, name: Option<&str>) -> Option<(&str, &SubAgent)> {
+        let found = match name {
+            Some(name) => self.agents.get_key_value(name),
+            None if self.agents.len() == 1 => self.agents.first_key_value(),
+            None => None,
+        };
+        found.map(|(name, it)| (name.as_str(), it))
+    }
+
+    /// May a sub-agent be given this model? It is the agent's own, that of a sub-agent, or the one for small work.
+    #[must_use]
+    pub fn has_model(&self, model: &str) -> bool {
+        let own = self.model.as_deref().unwrap_or(Task::Default.as_str());
+        let subs = self.agents.values().filter_map(|it| it.model.as_deref());
+        subs.chain([own, Task::Fast.as_str()]).any(|it| it == model)
     }
 
     /// What the agent does: its description, or the first paragraph of its instructions.

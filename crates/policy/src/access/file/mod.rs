@@ -1,11 +1,15 @@
 //! The files that people write: settings, manifests, users. Read strictly: whatever is not
 //! understood refuses the whole file, with the line, and nothing is ever assumed in its place.
 
+mod answers;
 mod browser;
+mod channels;
+mod delegation;
 mod egress;
 mod error;
 mod front;
 mod global;
+mod history;
 mod intent;
 mod manifest;
 mod models;
@@ -22,10 +26,14 @@ mod shell;
 mod users;
 mod yaml;
 
+pub use answers::AnswerSettings;
 pub use browser::Browser;
+pub use channels::{ATTACHMENT_BYTES_MAX, ChannelSettings, Channels, PEER_BYTES_MAX, Peers};
+pub use delegation::DelegationSettings;
 pub use egress::{Egress, Search, SearchEngine};
 pub use error::FileError;
 pub use global::{Global, GlobalTool, Notifications, Peer};
+pub use history::HistorySettings;
 pub use intent::Readers;
 pub use manifest::{Access, Manifest, ToolFilter};
 pub use models::{Api, Endpoint, ModelRef, Models, Price, Task, runs_models};

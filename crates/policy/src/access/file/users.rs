@@ -3,11 +3,13 @@
 use std::fmt;
 
 use model::ipc::ActionName;
+use model::provider::Channel;
 use model::{AgentId, UserId};
 use serde::Deserialize;
 use serde::de::{Deserializer, Error, MapAccess, Visitor, value::MapAccessDeserializer};
 use serde_saphyr::Spanned;
 
+use super::channels::Peers;
 use super::scalar::{AgentName, Flag, Number, Set, UserName, text};
 use super::{FileError, yaml};
 use crate::access::Domain;
@@ -25,7 +27,8 @@ pub struct Users(Vec<User>);
 pub struct User {
     /// The name, which no other user has in any spelling.
     pub name: UserId,
-    /// SHA-256 of the access token, in small letters; empty, which no token has, for a local user.
+    /// SHA-256 of the access token, in small letters; empty, which no token has, for a local user and for who has other
+    /// tokens alone.
     pub token_hash: String,
     /// The agents that the user may use.
     pub agents: Agents,
@@ -35,6 +38,8 @@ pub struct User {
     pub budget: Budget,
     /// Names of tools, last parts of names, or domains that are denied; in small letters.
     pub tools_deny: Vec<String>,
+    /// Who the user is at messengers.
+    pub channels: Peers,
 }
 
 /// The agents that a user may use.
@@ -121,8 +126,14 @@ impl Users {
                 );
                 return Err(FileError::at(line, what));
             }
-            if users.iter().any(|it| it.token_hash == user.token_hash) {
+            let has_token = !user.token_hash.is_empty();
+            if has_token && users.iter().any(|it| it.token_hash == user.token_hash) {
                 let what = format!("the user `{}` has the same token as another", user.name);
+                return Err(FileError::at(line, what));
+            }
+            if let Some(peer) = users.iter().find_map(|it| it.channels.shared_with(&user.channels))
+            {
+                let what = format!("`channels` of `{}`: `{peer}` is another user", user.name);
                 return Err(FileError::at(line, what));
             }
             users.push(user);
@@ -140,6 +151,12 @@ impl Users {
     pub fn get(&self, name: &str) -> Option<&User> {
         self.0.iter().find(|it| it.name.as_str() == name)
     }
+
+    /// The user who is this person at a messenger.
+    #[must_use]
+    pub fn at(&self, channel: Channel, peer: &str) -> Option<&User> {
+        self.0.iter().find(|it| it.channels.has(channel, peer))
+    }
 }
 
 impl User {
@@ -153,6 +170,7 @@ impl User {
             admin: true,
             budget: Budget::Unlimited,
             tools_deny: Vec::new(),
+            channels: Peers::default(),
         }
     }
 }
@@ -166,7 +184,7 @@ struct File {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Raw {
-    #[serde(deserialize_with = "hash")]
+    #[serde(default, deserialize_with = "hash")]
     token_hash: String,
     name: UserName,
     agents: Agents,
@@ -175,6 +193,8 @@ struct Raw {
     tools_deny: Set<String>,
     #[serde(default)]
     admin: Flag,
+    #[serde(default)]
+    channels: Peers,
     /// Only to say what is wrong with it.
     #[serde(default, deserialize_with = "no_token")]
     #[expect(dead_code, reason = "its reader always refuses")]
@@ -196,6 +216,7 @@ impl Raw {
             admin: self.admin.0,
             budget: self.budget,
             tools_deny,
+            channels: self.channels,
         })
     }
 }

@@ -23,7 +23,45 @@ pub(in crate::access) fn check(
         let why = format!("the agent's manifest does not let it use `{}`", shown(tool.name()));
         return Err(deny(Layer::Agent, "not_in_manifest", why, "have the agent's author allow it"));
     }
-    sub_agent(manifest, request)
+    sub_agent(manifest, request)?;
+    handed_on(manifest, request)?;
+    other_model(manifest, request)
+}
+
+/// Work is handed to a sub-agent that the manifest names.
+fn handed_on(manifest: &Manifest, request: &Request<'_>) -> Result<(), Objection> {
+    if !request.tool.hands_on() {
+        return Ok(());
+    }
+    let word = |key: &str| request.args.get(key).map(|it| it.as_str().unwrap_or_default());
+    if manifest.sub_agent(word("agent")).is_none() {
+        let names: Vec<String> = manifest.agents.keys().map(|it| shown(it)).collect();
+        let why = match word("agent") {
+            Some(name) => format!("the manifest names no sub-agent `{}`", shown(name)),
+            None if names.is_empty() => "the manifest names no sub-agents".to_owned(),
+            None => "there are several sub-agents, and none is named".to_owned(),
+        };
+        let next = match names.as_slice() {
+            [] => "have the agent's author name some under `agents`".to_owned(),
+            names => format!("name one of them: {}", names.join(", ")),
+        };
+        return Err(deny(Layer::Agent, "no_sub_agent", why, &next));
+    }
+    Ok(())
+}
+
+/// Whoever else is asked, a sub-agent or a model, it is with a model that the manifest names.
+fn other_model(manifest: &Manifest, request: &Request<'_>) -> Result<(), Objection> {
+    if !request.tool.hands_on() && !request.tool.asks_model() {
+        return Ok(());
+    }
+    match request.args.get("model").map(|it| it.as_str().unwrap_or_default()) {
+        Some(model) if !manifest.has_model(model) => {
+            let why = format!("the manifest gives no leave for the model `{}`", shown(model));
+            Err(deny(Layer::Agent, "not_its_model", why, "leave the model out"))
+        }
+        Some(_) | None => Ok(()),
+    }
 }
 
 /// A tool that belongs to no domain passes an allow list only by its server.

@@ -11,7 +11,7 @@ pub(in crate::access) fn check(
     request: &Request<'_>,
 ) -> Result<(), Objection> {
     user.may_use(manifest)?;
-    if let Some(pattern) = user.tools_deny.iter().find(|it| request.tool.is_named(it)) {
+    if let Some(pattern) = user.tools_deny.iter().find(|it| request.tool.is_denied_by(it)) {
         let tool = shown(request.tool.name());
         let why = format!("`{tool}` is denied to the user `{}` (by `{pattern}`)", user.name);
         return Err(deny(

@@ -1,0 +1,210 @@
+//! Text of an answer while it is written.
+//!
+//! INVARIANT (JudgedBeforeShown): a whole answer is judged when it is there, and its pieces come before. So they are
+//! compared with the prompt on their way, the end is held back in which a passage of it may have begun, and after the
+//! first doubt nothing more of them is shown: the judged answer is all that is left. Where the session has read outside
+//! content, an address is such a doubt: whoever shows it may load it.
+
+use std::sync::Arc;
+
+use agent::Frame;
+use model::Caller;
+use monitor::Monitor;
+use scan::leak::{self, Registry};
+
+/// The end that is held back, in bytes: a sentence or two.
+const HELD_BYTES: usize = 256;
+/// How much more must have come before it is looked at again, in bytes.
+const STEP_BYTES: usize = 64;
+/// How much of what was shown is looked at again, in bytes.
+const SHOWN_BYTES: usize = 4 << 10;
+
+/// How an address, or what a page loads by itself, begins in text that is shown as Markdown or HTML.
+const ADDRESSES: [&str; 3] = ["//", "](", "<"];
+
+/// The answer and the thoughts of a turn, on their way to whoever looks on.
+pub(super) struct Stream<'a> {
+    judge: &'a dyn Judge,
+    text: Held,
+    thoughts: Held,
+}
+
+/// Who is asked what may be shown.
+pub(super) trait Judge {
+    /// What answers are compared with; none if it is not known: then nothing is shown.
+    fn registry(&self) -> Option<Arc<Registry>>;
+    /// Has the session read outside content?
+    fn is_tainted(&self) -> bool;
+}
+
+/// The session of `who` at a gate.
+pub(super) struct OfSession<'a> {
+    pub(super) monitor: &'a Monitor,
+    pub(super) who: &'a Caller,
+}
+
+impl Judge for OfSession<'_> {
+    fn registry(&self) -> Option<Arc<Registry>> {
+        self.monitor.compared_with(self.who).ok()
+    }
+
+    fn is_tainted(&self) -> bool {
+        !matches!(self.monitor.tag(self.who), Ok(None))
+    }
+}
+
+#[derive(Default)]
+struct Held {
+    /// The end of what was shown.
+    shown: String,
+    held: String,
+    /// The number of the newest frame.
+    id: u64,
+    is_stopped: bool,
+}
+
+impl<'a> Stream<'a> {
+    pub(super) fn new(judge: &'a dyn Judge) -> Self {
+        Self { judge, text: Held::default(), thoughts: Held::default() }
+    }
+
+    /// What of a frame is shown now.
+    pub(super) fn take(&mut self, frame: Frame) -> Option<Frame> {
+        match frame {
+            Frame::Token { id, text } => {
+                self.text.id = id;
+                let text = self.text.push(self.judge, &text)?;
+                Some(Frame::Token { id, text })
+            }
+            Frame::ThinkingToken { text } => {
+                let text = self.thoughts.push(self.judge, &text)?;
+                Some(Frame::ThinkingToken { text })
+            }
+            frame @ (Frame::Status { .. }
+            | Frame::ToolUseStart { .. }
+            | Frame::ToolUseInput { .. }
+            | Frame::ToolResult { .. }
+            | Frame::SubagentStarted { .. }
+            | Frame::SubagentProgress { .. }
+            | Frame::SubagentDone { .. }) => Some(frame),
+        }
+    }
+
+    /// What was held back, once the answer was judged and may be seen.
+    pub(super) fn rest(self) -> impl Iterator<Item = Frame> + use<> {
+        let Self { judge, mut text, mut thoughts } = self;
+        let id = text.id;
+        let thoughts = thoughts.release(judge, 0);
+        let text = text.release(judge, 0);
+        let thoughts = thoughts.map(|text| Frame::ThinkingToken { text });
+        thoughts.into_iter().chain(text.map(|text| Frame::Token { id, text }))
+    }
+}
+
+impl Held {
+    fn push(&mut self, judge: &dyn Judge, piece: &str) -> Option<String> {
+        if self.is_stopped {
+            return None;
+        }
+        self.held.push_str(piece);
+        if self.held.len() < HELD_BYTES + STEP_BYTES {
+            return None;
+        }
+        self.release(judge, HELD_BYTES)
+    }
+
+    /// Lets go of all but the last so many bytes, if nothing of it all is in doubt.
+    fn release(&mut self, judge: &dyn Judge, kept: usize) -> Option<String> {
+        let from = self.shown.len();
+        self.shown.push_str(&self.held);
+        if self.is_stopped || is_doubtful(judge, &self.shown) {
+            *self = Self { is_stopped: true, ..Self::default() };
+            return None;
+        }
+        self.shown.truncate(from);
+        let end = self.held.floor_char_boundary(self.held.len().saturating_sub(kept));
+        let rest = self.held.split_off(end);
+        let out = std::mem::replace(&mut self.held, rest);
+        self.shown.push_str(&out);
+        let begin = self.shown.floor_char_boundary(self.shown.len().saturating_sub(SHOWN_BYTES));
+        self.shown.drain(..begin);
+        (!out.is_empty()).then_some(out)
+    }
+}
+
+fn is_doubtful(judge: &dyn Judge, text: &str) -> bool {
+    let Some(registry) = judge.registry() else { return true };
+    let has_address = || ADDRESSES.iter().any(|it| text.contains(it));
+    !leak::scan(&registry, text).is_empty() || judge.is_tainted() && has_address()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PROMPT: &str = "Ships from the south wait behind the second island until the pilot has come aboard. \
+        The pilot is called by two long blasts, and answers by one.";
+
+    struct Known {
+        registry: Option<Arc<Registry>>,
+        is_tainted: bool,
+    }
+
+    impl Judge for Known {
+        fn registry(&self) -> Option<Arc<Registry>> {
+            self.registry.clone()
+        }
+
+        fn is_tainted(&self) -> bool {
+            self.is_tainted
+        }
+    }
+
+    fn shown(said: &str, piece: usize, is_tainted: bool) -> String {
+        let registry = Some(Arc::new(Registry::of_prompt(PROMPT)));
+        let judge = Known { registry, is_tainted };
+        let mut stream = Stream::new(&judge);
+        let characters: Vec<char> = said.chars().collect();
+        let token = |text| Frame::Token { id: 1, text };
+        let mut frames: Vec<Frame> = Vec::new();
+        for it in characters.chunks(piece) {
+            frames.extend(stream.take(token(it.iter().collect())));
+        }
+        let text = |frame| {
+            let Frame::Token { text, .. } = frame else { panic!("{frame:?}") };
+            text
+        };
+        frames.into_iter().chain(stream.rest()).map(text).collect()
+    }
+
+    #[test]
+    fn an_answer_is_shown_whole_and_the_prompt_is_not() {
+        let honest =
+            "The harbour opens at six, and the café at seven; on Sundays nobody is there. ";
+        let long = honest.repeat(20);
+        for piece in [1, 7, 400] {
+            assert_eq!(shown(&long, piece, true), long);
+            let seen = shown(&format!("{long}{PROMPT}{long}"), piece, false);
+            assert!(long.starts_with(&seen), "{seen}");
+            assert!(piece > 100 || seen.len() > long.len() / 2, "{seen}");
+            assert_eq!(shown(PROMPT, piece, false), "");
+        }
+    }
+
+    #[test]
+    fn an_address_waits_for_the_judgement_where_outside_content_was_read() {
+        let image = "Here it is. ![map](https://maps.test/?q=secret) ".repeat(20);
+        assert_eq!(shown(&image, 5, false), image);
+        assert_eq!(shown(&image, 5, true), "");
+    }
+
+    #[test]
+    fn nothing_is_shown_where_it_is_not_known_what_the_prompt_is() {
+        let judge = Known { registry: None, is_tainted: false };
+        let mut stream = Stream::new(&judge);
+        let text = "The harbour opens at six. ".repeat(100);
+        assert_eq!(stream.take(Frame::Token { id: 1, text: text.clone() }), None);
+        assert_eq!(stream.take(Frame::ThinkingToken { text }), None);
+        assert_eq!(stream.rest().count(), 0);
+    }
+}
