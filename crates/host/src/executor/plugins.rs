@@ -25,7 +25,7 @@ use scan::boundary::{self, Boundary, Nonce};
 use scan::net::Domains;
 use serde_json::{Map, Value, json};
 use vault::environment::{OF_HOST, environment};
-use vault::{Keeper, Name};
+use vault::{Keeper, Name, Scope};
 
 use super::net::{Net, Out};
 use super::shell::held;
@@ -58,8 +58,10 @@ pub(crate) struct PluginTools {
     cage: Cage,
     runner: Runner,
     keeper: Option<Arc<Keeper>>,
-    /// The way out, and how far the agent itself goes.
-    out: (Outside, Rules),
+    /// Which keys the agent may use.
+    scope: Scope,
+    /// The way out, and how far the agent itself goes; none where its programs have no network.
+    out: Option<(Outside, Rules)>,
     journal: Arc<Journal>,
     stop: Stop,
 }
@@ -74,7 +76,8 @@ struct Known {
 /// What a session's plugins are given.
 pub(crate) struct Given {
     pub(crate) keeper: Option<Arc<Keeper>>,
-    pub(crate) out: (Outside, Rules),
+    pub(crate) scope: Scope,
+    pub(crate) out: Option<(Outside, Rules)>,
     pub(crate) journal: Arc<Journal>,
     pub(crate) stop: Stop,
 }
@@ -90,9 +93,9 @@ impl PluginTools {
     pub(crate) fn new(state: &Path, person: &Path, offers: Offers, given: Given) -> Self {
         let (home, state_dir) = (Some(person.to_owned()), Some(state.to_owned()));
         let cage = Cage { home, state: state_dir, limits: LIMITS, ..Cage::default() };
-        let Given { keeper, out, journal, stop } = given;
+        let Given { keeper, scope, out, journal, stop } = given;
         let (plugins, runner) = (Plugins::new(state), Runner::default());
-        Self { plugins, offers, cage, runner, keeper, out, journal, stop }
+        Self { plugins, offers, cage, runner, keeper, scope, out, journal, stop }
     }
 
     /// What is offered.
@@ -158,13 +161,13 @@ impl PluginTools {
         Ok(Ran { spoke, net })
     }
 
-    /// Where the agent may go, and of that the hosts that the plugin declares, each at its port; none if it declares none.
+    /// Where the agent may go, and of that the hosts that the plugin declares, each at its port; none if it declares none, or
+    /// if the agent's programs have no network, whoever starts them.
     fn reach(&self, known: &Known) -> Result<Option<(Outside, Rules)>, String> {
         let declared = &known.of.manifest.capabilities.network;
-        if declared.is_empty() {
+        let Some((outside, mut rules)) = self.out.clone().filter(|_| !declared.is_empty()) else {
             return Ok(None);
-        }
-        let (outside, mut rules) = self.out.clone();
+        };
         rules.allow.push(Domains::parse(declared).map_err(|error| error.to_string())?);
         Ok(Some((outside, rules)))
     }
@@ -197,7 +200,7 @@ impl PluginTools {
         for declared in &manifest.capabilities.credentials {
             let name = Name::parse(declared).map_err(|error| error.to_string())?;
             let keeper = self.keeper.as_ref().ok_or("there is no vault: `lazaret vault init`")?;
-            let secret = keeper.for_plugin(permit, &name, &manifest.name);
+            let secret = keeper.for_plugin(permit, &self.scope, &name, &manifest.name);
             keys.push((declared.as_str(), secret.map_err(|error| error.to_string())?));
         }
         let keys = keys.iter().map(|(name, secret)| (*name, secret.reveal(permit)));

@@ -3,6 +3,7 @@
 
 use ::mcp::schema::Schema;
 use model::{ToolDef, ToolName};
+use monitor::provenance::EGRESS_HINT;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -78,8 +79,10 @@ impl Manifest {
     /// If it cannot be a tool of a session.
     pub fn definition(&self, tool: &PluginTool) -> Result<(ToolDef, bool), ManifestError> {
         let name = self.tool_name(tool);
+        let reaches_out = !self.capabilities.network.is_empty();
         let told = json!({
             "name": name, "description": tool.description, "inputSchema": tool.input_schema,
+            "annotations": {(EGRESS_HINT): reaches_out},
         });
         let scanned = scan::tool::scan(&told);
         let is_flagged = !scanned.findings.is_empty();

@@ -52,7 +52,14 @@ pub(super) fn tighten(flow: &mut Flow, annotations: &serde_json::Map<String, Val
         flow.output = Trust::Untrusted;
         flow.egress |= flow.reach != Reach::Read;
     }
+    // The host's own word on programs that it gives a network: whatever such a tool is called, what it is asked goes out.
+    if hint(EGRESS_HINT) == Some(true) {
+        flow.egress = true;
+    }
 }
+
+/// The annotation by which the host says that a tool's program reaches a network. From others it only tightens, too.
+pub const EGRESS_HINT: &str = "egressHint";
 
 /// Does its server say that it only reads, and do its name and its description say nothing else: `patient-chart`,
 /// `ClassSchedule`, `mail_inbox`? A word of the name that can be a thing is one.

@@ -63,7 +63,7 @@ pub use catalogue::{CATALOGUE_BYTES_MAX, Catalogue, CatalogueError, Trusted};
 pub use facts::Scan;
 pub(crate) use flags::orders;
 pub use flags::orders_to_assistant;
-pub use infer::infer;
+pub use infer::{EGRESS_HINT, infer};
 pub use ledger::{Delta, INDEX_KEYS_MAX, Ledger, ROWS_KEPT_MAX};
 pub use structure::Body;
 pub(crate) use trace::Unseen;
