@@ -19,6 +19,7 @@ mod sandbox;
 mod sanitize;
 mod scalar;
 mod scheduler;
+mod security;
 mod serve;
 mod server;
 mod services;
@@ -43,6 +44,10 @@ pub use parts::{
 pub use sandbox::SandboxProfile;
 pub use sanitize::SanitizeSettings;
 pub use scheduler::{HeartbeatSettings, HoursSettings, JOBS_PER_USER_MAX, SchedulerSettings};
+pub use security::{
+    ACTION_BYTES_MAX, ACTIONS_MAX, ALWAYS_SENSITIVE, FileSettings, PATTERNS_MAX, RECOVER_TURNS_MIN,
+    RISK_TURNS_MAX, RiskSettings, Security, TaintBudget, is_known_action, sensitive_actions,
+};
 pub use serve::{
     Cidr, LogLevel, Networks, POLICY_VERSION_MAX, Prices, Privacy, RateLimits, ServeSettings,
     ServeTls,
