@@ -61,7 +61,7 @@ impl Way {
         let opening = Opening {
             who: who.clone(),
             principal: Principal::User,
-            profile: Profile::Standard,
+            profile: admission.profile(),
             parent: None,
             admission,
             approver: Approver::Absent,

@@ -175,7 +175,7 @@ fn admit(home: &Path, gate: &Gate, who: &Caller) -> Result<Rules, GateError> {
     let opening = Opening {
         who: who.clone(),
         principal: Principal::User,
-        profile: Profile::Standard,
+        profile: admission.profile(),
         parent: None,
         admission,
         approver: Approver::Absent,

@@ -66,7 +66,7 @@ impl Monitor {
             profile: session.profile(),
             taint: Taint::NONE,
             taint_permille: 0,
-            taint_permille_max: session.profile().taint_permille_max(),
+            taint_permille_max: session.posture().rules.threshold().permille(),
             over_budget: false,
             asked_for: true,
             risk: 0,

@@ -63,7 +63,7 @@ fn in_session<T>(
     let models = Models::of(gate, home).map_err(Failure::usage)?;
     let models = models.ok_or_else(|| Failure::usage(NONE_CHOSEN))?;
     let options = SessionOptions {
-        profile: Profile::Standard,
+        profile: None,
         approver: Approver::Absent,
         workspace: None,
         own_workspace: false,

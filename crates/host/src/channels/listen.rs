@@ -79,7 +79,7 @@ impl Line {
         let opening = Opening {
             who: who.clone(),
             principal: Principal::Sys,
-            profile: Profile::Standard,
+            profile: admission.profile(),
             parent: None,
             admission,
             approver: Approver::Absent,

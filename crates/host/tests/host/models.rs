@@ -139,7 +139,7 @@ impl World {
             door: Kind::parse("ipc").unwrap(),
         };
         let options = SessionOptions {
-            profile: Profile::Standard,
+            profile: None,
             approver: Approver::Absent,
             workspace: None,
             own_workspace: false,

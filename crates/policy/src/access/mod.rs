@@ -18,7 +18,8 @@ pub use file::{
     Peers, Price, Prices, Privacy, RECOVER_TURNS_MIN, RISK_TURNS_MAX, RateLimits, Readers, Refresh,
     RiskSettings, Sandbox, SandboxProfile, SanitizeSettings, SchedulerSettings, Search,
     SearchEngine, Security, ServeSettings, ServeTls, Service, Shell, SubAgent, TaintBudget, Task,
-    ToolFilter, Transport, Unit, User, Users, is_known_action, runs_models, sensitive_actions,
+    ToolFilter, Transport, Unit, User, Users, flagged, is_known_action, runs_models,
+    sensitive_actions,
 };
 pub use glob::{Glob, GlobError, PATTERN_BYTES_MAX};
 pub use keys::{KeyGrant, KeyMode, Keys};

@@ -118,7 +118,7 @@ impl Hooked {
         let opening = Opening {
             who: self.who.clone(),
             principal: Principal::User,
-            profile: Profile::Standard,
+            profile: admission.profile(),
             parent: self.parent.clone(),
             admission,
             approver: Approver::Reachable,

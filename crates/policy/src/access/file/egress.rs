@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde::de::{Deserializer, Error};
 
-use scan::net::{Inner, InnerHost, Prefix, Target};
+use scan::net::{Inner, InnerHost, Prefix, Rule, Suspicion, Target};
 
 use super::parts::hosts;
 use super::scalar::{Label, Number, text};
@@ -75,6 +75,16 @@ fn engine_address<'de, D: Deserializer<'de>>(input: D) -> Result<String, D::Erro
         let read = Target::parse(url);
         let read = read.or_else(|it| Target::dangerously_on_this_machine(url).map_err(|_| it));
         read.map(|_| url.to_owned()).map_err(|refused| format!("{refused}; {HERE}"))
+    })
+}
+
+/// The sign that an address is like one that the settings flag, if it is.
+#[must_use]
+pub fn flagged(patterns: &[Glob], target: &Target) -> Option<Suspicion> {
+    let address = target.url().as_str().to_lowercase();
+    patterns.iter().find(|it| it.fits(&address)).map(|pattern| Suspicion {
+        rule: Rule::EgressFlagged,
+        reason: format!("the address is like `{pattern}`, which the settings flag"),
     })
 }
 

@@ -31,7 +31,7 @@ pub use answers::AnswerSettings;
 pub use browser::Browser;
 pub use channels::{ATTACHMENT_BYTES_MAX, ChannelSettings, Channels, PEER_BYTES_MAX, Peers};
 pub use delegation::DelegationSettings;
-pub use egress::{Egress, Search, SearchEngine};
+pub use egress::{Egress, Search, SearchEngine, flagged};
 pub use error::FileError;
 pub use global::{Global, GlobalTool, Notifications, Peer};
 pub use history::HistorySettings;
