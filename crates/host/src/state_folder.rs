@@ -257,6 +257,22 @@ mod tests {
     }
 
     #[test]
+    fn where_a_path_leads_is_told_from_where_the_session_works() {
+        let World { dir, folder, who } = world();
+        let root = files::resolved(dir.path()).unwrap();
+        symlink(root.join("user"), root.join("work/link")).unwrap();
+        let leads = |path: &str| folder.leads_to(&who, path);
+        let there = |path: &str| root.join(path).display().to_string();
+        assert!(leads("link/vault/x").contains(&there("user/vault/x")));
+        assert!(leads("link/vault/x").contains(&"~/vault/x".to_owned()));
+        assert!(leads("deep/../a").contains(&there("work/a")));
+        folder.works_in(&who.session, None);
+        assert_eq!(leads("a"), [""; 0]);
+        folder.has_workspace(&who.session, Some(&root.join("work")));
+        assert!(leads("a").contains(&there("work/a")));
+    }
+
+    #[test]
     fn what_is_removed_takes_along_what_lies_in_it() {
         let World { dir, folder, who } = world();
         let root = dir.path().display().to_string();

@@ -216,6 +216,22 @@ providers! {
     }
 }
 
+impl Provider {
+    /// What a name stands for: some are what other programs call one that is here.
+    #[must_use]
+    pub const fn meant(self) -> Self {
+        match self {
+            // The vault is a file of age.
+            Self::Credentials(Credentials::Encrypted) => Self::Credentials(Credentials::Age),
+            // The journal is files, with an index in SQLite.
+            Self::Audit(Audit::File | Audit::Sqlite) => Self::Audit(Audit::Journal),
+            // Its few patterns are a part of ours.
+            Self::Scanner(Scanner::Basic) => Self::Scanner(Scanner::Patterns),
+            it => it,
+        }
+    }
+}
+
 fn kinds() -> String {
     ProviderKind::ALL.iter().map(|it| it.as_str()).collect::<Vec<_>>().join(", ")
 }

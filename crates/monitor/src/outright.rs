@@ -1,7 +1,7 @@
 //! Tools that no call of a session can use, whatever it says: nobody needs to be shown them.
 
 use model::{Caller, EffectKind, Taint, ToolName};
-use policy::access::{Layer, Layers, Request, Tool as Named};
+use policy::access::{self, Layer, Layers, Request, Tool as Named};
 use policy::{Confirmed, Facts, Sinks, Targets};
 use serde_json::Map;
 
@@ -52,6 +52,9 @@ impl Monitor {
                 let request = Request { tool: &named, args: &args, origin: *origin, sub_agent };
                 if let Some(layer) = fixed.iter().find(|it| it.check(&layers, &request).is_err()) {
                     return Some(layer.rule().to_owned());
+                }
+                if let Err(objection) = access::in_scope(&layers, &request) {
+                    return Some(objection.rule.to_string());
                 }
             }
         }

@@ -6,7 +6,7 @@ use std::path::Path;
 use ::policy::access::Origin;
 use host::models::Models;
 use host::{AgentSession, Gate, SessionOptions};
-use model::{AgentId, Caller, Kind, Profile, SessionId, UserId};
+use model::{AgentId, Caller, Kind, SessionId, UserId};
 use monitor::Approver;
 
 use crate::failure::Failure;

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use aegx::Principal;
 use channel::{ChannelError, Discord, Inbound};
 use gateway::proxy;
-use model::{AgentId, Caller, Effect, Kind, Profile, RawCall, SessionId, ToolCall, UserId};
+use model::{AgentId, Caller, Effect, Kind, RawCall, SessionId, ToolCall, UserId};
 use monitor::{Admission, Approver, Asked, Executor, Granted, Opening, Output, Permit};
 use policy::access::{Manifest, Origin, User};
 use serde_json::json;

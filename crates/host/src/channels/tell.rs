@@ -8,7 +8,7 @@ use aegx::{Digest, Principal};
 use channel::{Address, ChannelError, chunks};
 use evidence::Receipt;
 use model::ipc::Uuid;
-use model::{AgentId, Caller, Effect, Kind, Profile, SessionId, UserId};
+use model::{AgentId, Caller, Effect, Kind, SessionId, UserId};
 use monitor::taint::{tokens as counts, worse};
 use monitor::{Approver, Asked, Executor, Found, Granted, Opening, Output, Permit, Status, Words};
 use policy::access::Origin;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use aegx::{Digest, Principal};
 use hooks::{Host, ToolUse};
-use model::{AgentId, Caller, EffectKind, Kind, Profile, SessionId, ToolDef, UserId};
+use model::{AgentId, Caller, EffectKind, Kind, SessionId, ToolDef, UserId};
 use monitor::{Approver, Begun, Opening, Output};
 use serde_json::Value;
 

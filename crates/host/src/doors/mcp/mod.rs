@@ -23,7 +23,7 @@ use std::sync::atomic::Ordering;
 use ::mcp::trust::{self, Access};
 use aegx::{Principal, RecordType};
 use evidence::{Clock as _, NewRecord, SystemClock};
-use model::{AgentId, Caller, Kind, Profile, RawCall, SessionId, ToolDef, UserId};
+use model::{AgentId, Caller, Kind, RawCall, SessionId, ToolDef, UserId};
 use monitor::{Approver, Asked, Begun, Opening, Output, Refusal, Status};
 use serde_json::{Value, json};
 

@@ -1,6 +1,7 @@
 //! The host's settings: `config.yaml`, with `tools`, `providers`, `egress`, `services`, `browser`, `sandbox`,
 //! `shell`, `scheduler`, `intent`, `notifications`, `sanitize`, `answers`, `models`, `serve`, `delegation`,
-//! `channel_config`, `history`, `securityProfile`, `taintBudget`, `risk` and `files`.
+//! `channel_config`, `history`, `securityProfile`, `taintBudget`, `risk`, `files` and
+//! `capabilityScopes`.
 
 use std::collections::BTreeMap;
 
@@ -23,13 +24,14 @@ use super::sandbox::SandboxProfile;
 use super::sanitize::SanitizeSettings;
 use super::scalar::{Flag, Label};
 use super::scheduler::SchedulerSettings;
+use super::scopes;
 use super::security::{self, FileSettings, RiskSettings, Security, TaintBudget};
 use super::serve::ServeSettings;
 use super::server::web_address;
 use super::services::{RawServices, Service, Services};
 use super::shell::Shell;
 use super::yaml;
-use crate::access::Domain;
+use crate::access::{Domain, Scopes};
 
 /// The host's settings. A domain of tools that is not mentioned is on; a kind of provider that is not
 /// mentioned is as the host has it.
@@ -53,6 +55,7 @@ pub struct Global {
     channels: Channels,
     history: HistorySettings,
     security: Security,
+    scopes: Scopes,
 }
 
 /// How a person is told of questions.
@@ -118,9 +121,10 @@ impl Global {
             file.taint_budget.is_some(),
             file.risk.is_some(),
             file.files.is_some(),
+            file.capability_scopes.is_some(),
         ];
         if !sections.contains(&true) {
-            let there = "it says nothing; there are `tools`, `providers`, `egress`, `services`, `browser`, `sandbox`, `shell`, `scheduler`, `intent`, `notifications`, `sanitize`, `answers`, `models`, `serve`, `delegation`, `channel_config`, `history`, `securityProfile`, `taintBudget`, `risk` and `files`";
+            let there = "it says nothing; there are `tools`, `providers`, `egress`, `services`, `browser`, `sandbox`, `shell`, `scheduler`, `intent`, `notifications`, `sanitize`, `answers`, `models`, `serve`, `delegation`, `channel_config`, `history`, `securityProfile`, `taintBudget`, `risk`, `files` and `capabilityScopes`";
             return Err(FileError::at(1, there));
         }
         let egress = file.egress.unwrap_or_default();
@@ -154,6 +158,7 @@ impl Global {
                 risk: file.risk.unwrap_or_default(),
                 files: file.files.unwrap_or_default(),
             },
+            scopes: file.capability_scopes.unwrap_or_default(),
         })
     }
 
@@ -269,6 +274,12 @@ impl Global {
         &self.security
     }
 
+    /// What agents can do at all.
+    #[must_use]
+    pub fn scopes(&self) -> &Scopes {
+        &self.scopes
+    }
+
     /// The same settings with these hosts of the inner network open, for what the host itself asks of them.
     #[must_use]
     pub fn dangerously_opening(mut self, inner: Inner) -> Self {
@@ -333,6 +344,8 @@ struct File {
     risk: Option<RiskSettings>,
     #[serde(default, deserialize_with = "there")]
     files: Option<FileSettings>,
+    #[serde(default, rename = "capabilityScopes", deserialize_with = "scopes::scopes")]
+    capability_scopes: Option<Scopes>,
 }
 
 /// A section that is there counts as there, whatever is in it.

@@ -54,6 +54,8 @@ pub struct Manifest {
     pub operations: BTreeMap<String, Operations>,
     /// How careful its sessions are at least. It makes none less careful than the host's settings do.
     pub security_profile: Option<Profile>,
+    /// A scope of the host's settings that holds for it, too.
+    pub capability_scope: Option<String>,
     /// The rest of the file: the agent's instructions.
     pub body: String,
 }
@@ -158,6 +160,7 @@ const KEYS: &[&str] = &[
     "credentials",
     "toolOperations",
     "securityProfile",
+    "capabilityScope",
 ];
 
 #[derive(Default, Deserialize)]
@@ -186,6 +189,7 @@ struct Raw {
     tool_operations: BTreeMap<String, Spanned<Operations>>,
     #[serde(default, deserialize_with = "security::profile")]
     security_profile: Option<Profile>,
+    capability_scope: Option<Label>,
 }
 
 #[derive(Clone, Copy, Deserialize)]
@@ -232,6 +236,7 @@ impl Raw {
             grants: self.credentials.map(|it| it.grants),
             operations: BTreeMap::new(),
             security_profile: self.security_profile,
+            capability_scope: text(self.capability_scope),
             body: body.to_owned(),
         }
     }

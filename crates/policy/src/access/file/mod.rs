@@ -19,6 +19,7 @@ mod sandbox;
 mod sanitize;
 mod scalar;
 mod scheduler;
+mod scopes;
 mod security;
 mod serve;
 mod server;
