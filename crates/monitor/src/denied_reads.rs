@@ -3,11 +3,11 @@
 //! The text of the call is looked at, with its `..` followed; whoever knows the disk adds where the text leads ([`OwnPlaces`]).
 
 use model::ipc::ActionName;
-use model::{Caller, EffectKind};
+use model::{Caller, EffectKind, Role};
 use policy::access::Glob;
 
 use crate::own_places::OwnPlaces;
-use crate::target;
+use crate::target::{self, FILE_PARAMS};
 use crate::understood::Understood;
 
 /// Paths of one call that are compared. Beyond it the rest counts as one that is denied.
@@ -37,8 +37,9 @@ pub(crate) fn of(
         !matches!(it.access, shell::Access::Write)
     });
     let of_commands = of_commands.map(|it| (it.path.as_str(), true));
-    let named = if reads_arguments(asked) { target::named(asked) } else { Vec::new() };
-    for (at, (path, is_word)) in of_commands.chain(named.iter().map(|it| (*it, false))).enumerate()
+    let named = named(asked);
+    for (at, (path, is_word)) in
+        of_commands.chain(named.iter().map(|it| (it.as_str(), false))).enumerate()
     {
         if at >= PATHS_MAX {
             let pattern = format!("more than {PATHS_MAX} paths in one call");
@@ -53,12 +54,41 @@ pub(crate) fn of(
     None
 }
 
-/// Do the paths in the arguments say what is read? Of our own writing they say where to, and commands say by themselves what
-/// they touch. Tools of others that write somewhere may read it, too.
-fn reads_arguments(asked: &Understood) -> bool {
+/// The paths in the arguments of a call that reads what they name. Commands say by themselves what they touch, and our own
+/// writing says where to; tools of others that write somewhere may read it, too.
+fn named(asked: &Understood) -> Vec<String> {
     // To change a part of a file one must know it, and is told whether one does.
     let edits = asked.tool() == ActionName::FileEdit.as_str();
-    edits || !matches!(asked.kind(), EffectKind::FileWrite | EffectKind::ShellExec)
+    let reads = matches!(
+        asked.kind(),
+        EffectKind::FileRead
+            | EffectKind::ResourceRead
+            | EffectKind::ToolRead
+            | EffectKind::ToolWrite
+            | EffectKind::ToolSend
+            | EffectKind::ToolDestroy
+    );
+    if !edits && !reads {
+        return Vec::new();
+    }
+    let flow = &asked.call.flow;
+    let mut found = Vec::new();
+    for (param, value) in asked.call.call.args() {
+        // What is only said names no file.
+        if flow.roles.get(param) == Some(&Role::Content) {
+            continue;
+        }
+        let is_file = FILE_PARAMS.contains(&param.as_str());
+        target::visit(value, &mut |text| {
+            let text = text.trim();
+            let is_local = !text.contains("://") || text.starts_with("file://");
+            let is_path = !text.contains(char::is_whitespace) && text.contains(['/', '.', '\\']);
+            if is_local && (is_file || is_path) {
+                found.push(text.to_owned());
+            }
+        });
+    }
+    found
 }
 
 /// The pattern that denies a path, or a word for which a shell puts one.

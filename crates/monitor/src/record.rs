@@ -152,8 +152,7 @@ pub(crate) fn decision(proposed: &Proposed, ruling: &Ruling) -> Result<NewRecord
     })?;
     let mut new =
         of(proposed.who(), record_type(kind), kind.as_str(), proposed.principal(), content);
-    let over_budget =
-        ruling.objections().iter().any(|it| it.rule.as_ref() == Rule::TaintBudget.as_str());
+    let over_budget = ruling.objections().iter().any(|it| it.rule == Rule::TaintBudget.as_str());
     if over_budget && !ruling.decision().happens() {
         new.meta.insert(ALIAS.to_owned(), TAINT_BUDGET_BLOCK.into());
     }

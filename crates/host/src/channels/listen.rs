@@ -68,7 +68,7 @@ impl Line {
 
     /// A session that has the one call, and may reach what its settings name.
     fn open(&self, who: &Caller) -> Result<(), Box<dyn std::error::Error>> {
-        let global = self.global.clone().dangerously_opening(self.inner.clone());
+        let global = self.global.clone().dangerously_opening(self.inner.clone()).without_scopes();
         let admission = Admission::Layered {
             global: Arc::new(global),
             manifest: Arc::new(Manifest::silent(&who.agent)),

@@ -239,7 +239,8 @@ fn a_tool_that_is_out_of_scope_is_denied_whatever_else_is_open() {
     let house = House::new(dir.path());
     let who_is = house.open_as("alice", "s", admission(home.path(), &who, &[]).unwrap());
     assert_eq!(house.say(&who_is, &json!({"action": "memory_list", "scope": "a"}))["ok"], true);
-    let write = json!({"action": "memory_write", "scope": "a", "content": "x"});
+    let write =
+        json!({"action": "memory_write", "scope": "a", "type": "knowledge", "content": "x"});
     let told = house.say(&who_is, &write);
     assert_eq!((&told["decision"], &told["rule"]), (&json!("deny"), &json!("layer-scope")));
     // Both must hold a tool; a name that is not there holds nothing.

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use model::ipc::ActionName;
 use model::{Decision, Domain, Objection};
 
-use super::{Glob, GlobError, Layers, Request, Tool};
+use super::{Glob, GlobError, Layers, Manifest, Request, Tool};
 
 /// The word before what is the host's own or the program's that calls.
 const BUILTIN: &str = "builtin:";
@@ -20,13 +20,15 @@ const DYNAMIC: &[&str] = &["mcp:", "acp:", "a2a:"];
 const GENERAL: &str = "general";
 /// The scope that is always there, and holds everything.
 const FULL: &str = "full";
-/// Tools of coding agents, which come without a server.
-const OF_CODING_AGENTS: &[&str] = &[
+/// Tools that come without a server and are no actions: those of coding agents, and the two of programs behind the proxy.
+const OTHERS: &[&str] = &[
     "apply_patch",
     "bash",
     "edit",
     "glob",
     "grep",
+    "http_connect",
+    "http_request",
     "ls",
     "multiedit",
     "notebookedit",
@@ -83,26 +85,24 @@ pub enum ScopeError {
 }
 
 impl Registry<'static> {
+    /// Exactly these.
+    #[must_use]
+    pub fn of_ids(ids: Vec<String>) -> Self {
+        Self { ids, of_nobody: &[], dynamic: DYNAMIC }
+    }
+
     /// What is known when settings are read: the host's own tools, and those of coding agents.
     #[must_use]
     pub fn of_host() -> Self {
         let others = Domain::ALL.iter().flat_map(|it| it.others()).map(|it| it.0);
         let names = ActionName::ALL.iter().map(|it| it.as_str()).chain(others);
-        let ids = names.chain(OF_CODING_AGENTS.iter().copied()).map(|it| format!("{BUILTIN}{it}"));
+        let ids = names.chain(OTHERS.iter().copied()).map(|it| format!("{BUILTIN}{it}"));
         // Skills are folders, which whoever reads the settings does not know.
         Self {
             ids: ids.collect(),
             of_nobody: OF_NOBODY,
             dynamic: &["skill:", "mcp:", "acp:", "a2a:"],
         }
-    }
-}
-
-impl<'a> Registry<'a> {
-    /// Exactly these.
-    #[must_use]
-    pub fn of_ids(ids: Vec<String>) -> Self {
-        Self { ids, of_nobody: &[], dynamic: DYNAMIC }
     }
 }
 
@@ -123,9 +123,11 @@ impl Scope {
         }
         let folded = patterns.iter().map(|it| qualified(it));
         let patterns: Vec<Glob> = folded.map(|it| Glob::name(&it)).collect::<Result<_, _>>()?;
+        let all =
+            || registry.ids.iter().map(String::as_str).chain(registry.of_nobody.iter().copied());
         let mut waiting = Vec::new();
         for pattern in &patterns {
-            if registry.ids.iter().any(|it| pattern.fits(it)) {
+            if all().any(|it| pattern.fits(it)) {
                 continue;
             }
             let text = pattern.to_string();
@@ -135,10 +137,8 @@ impl Scope {
             waiting.push(text);
         }
         let scope = Self { patterns };
-        let mut all =
-            registry.ids.iter().map(String::as_str).chain(registry.of_nobody.iter().copied());
         // All patterns together: two halves are a whole, too.
-        if !matches!(name, GENERAL | FULL) && all.all(|it| scope.admits(it)) {
+        if !matches!(name, GENERAL | FULL) && all().all(|it| scope.admits(it)) {
             return Err(ScopeError::AccidentallyFull);
         }
         Ok((scope, waiting))
@@ -189,6 +189,21 @@ impl Scopes {
         operators.map(String::as_str).into_iter().chain(own)
     }
 
+    /// The first scope of an agent that does not hold the tool of this name; none if all of them do.
+    fn without<'a>(&'a self, manifest: &'a Manifest, id: &str) -> Option<&'a str> {
+        let own = manifest.capability_scope.as_deref();
+        self.of(manifest.agent.as_str(), own).find(|name| match self.scopes.get(*name) {
+            Some(scope) => !scope.admits(id),
+            None => *name != FULL,
+        })
+    }
+
+    /// Do all scopes of an agent hold the tool of this name?
+    #[must_use]
+    pub fn admit(&self, manifest: &Manifest, id: &str) -> bool {
+        self.without(manifest, id).is_none()
+    }
+
     /// Is there a scope of this name?
     #[must_use]
     pub fn has(&self, name: &str) -> bool {
@@ -204,28 +219,12 @@ pub(super) fn check(layers: &Layers<'_>, request: &Request<'_>) -> Result<(), Ob
     if !request.tool.is_call() {
         return Ok(());
     }
-    let scopes = layers.global.scopes();
-    let own = layers.manifest.capability_scope.as_deref();
-    for name in scopes.of(layers.manifest.agent.as_str(), own) {
-        let holds = match scopes.scopes.get(name) {
-            Some(scope) => scope.admits(&id_of(request.tool)),
-            None => name == FULL,
-        };
-        if !holds {
-            let id = id_of(request.tool).chars().take(100).collect::<String>();
-            let name = name.chars().take(100).collect::<String>();
-            let why = format!(
-                "`{}` is out of the scope `{}` of this agent",
-                id.escape_debug(),
-                name.escape_debug()
-            );
-            let remedy = "do without this tool, or have the operator add it to the scope";
-            return Err(
-                Objection::new(RULE, Decision::Deny, "out_of_scope", why).with_remedy(remedy)
-            );
-        }
-    }
-    Ok(())
+    let id = id_of(request.tool);
+    let Some(name) = layers.global.scopes().without(layers.manifest, &id) else { return Ok(()) };
+    let shown = |it: &str| it.chars().take(100).collect::<String>().escape_debug().to_string();
+    let why = format!("`{}` is out of the scope `{}` of this agent", shown(&id), shown(name));
+    let remedy = "do without this tool, or have the operator add it to the scope";
+    Err(Objection::new(RULE, Decision::Deny, "out_of_scope", why).with_remedy(remedy))
 }
 
 /// The id in records.

@@ -287,6 +287,13 @@ impl Global {
         self
     }
 
+    /// The same settings without scopes, which are about agents, for what the host itself asks.
+    #[must_use]
+    pub fn without_scopes(mut self) -> Self {
+        self.scopes = Scopes::default();
+        self
+    }
+
     /// Is the domain on?
     #[must_use]
     pub fn is_enabled(&self, domain: Domain) -> bool {
