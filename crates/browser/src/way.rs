@@ -8,7 +8,7 @@ use std::sync::Arc;
 use aegx::Principal;
 use egress::{Limits, Rules};
 use gateway::proxy::{self, Account, Accounts, Bounds, Outside, Proxy, Token};
-use model::{Caller, Kind, Profile, SessionId};
+use model::{Caller, Kind, SessionId};
 use monitor::{Approver, Monitor, Opening};
 use tokio::net::TcpListener;
 use tokio::runtime::Handle;
@@ -61,7 +61,7 @@ impl Way {
         let opening = Opening {
             who: who.clone(),
             principal: Principal::User,
-            profile: Profile::Standard,
+            profile: admission.profile(),
             parent: None,
             admission,
             approver: Approver::Absent,

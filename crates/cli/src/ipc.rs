@@ -70,9 +70,9 @@ pub(crate) struct Args {
     /// Which session: a new one, or one that goes on, as tainted as it was.
     #[arg(long, value_parser = SessionId::parse)]
     session: SessionId,
-    /// How careful a new session is: paranoid, standard or yolo.
-    #[arg(long, default_value = "standard", value_parser = |it: &str| Profile::parse(it))]
-    profile: Profile,
+    /// How careful a new session is: paranoid, standard or yolo; never less than the settings say [default: as they say]
+    #[arg(long, value_parser = |it: &str| Profile::parse(it))]
+    profile: Option<Profile>,
     /// A directory of own policy rules, beside the built-in ones.
     #[arg(long, value_name = "DIR")]
     policy: Option<PathBuf>,
@@ -145,7 +145,7 @@ fn by_daemon(
         user: args.user.as_str().to_owned(),
         agent: args.agent.as_str().to_owned(),
         session: args.session.as_str().to_owned(),
-        profile: args.profile.as_str().to_owned(),
+        profile: args.profile.map(|it| it.as_str().to_owned()),
         workspace: args
             .workspace
             .as_deref()

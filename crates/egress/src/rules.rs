@@ -1,6 +1,7 @@
 //! What one agent may reach of the public network.
 
 use hyper::Method;
+use policy::access::Glob;
 use scan::net::{self, Domains, Inner, Refused, Rule, Suspicion, Target};
 
 /// Ports at which something else than the web listens: the list of the Fetch standard, which browsers keep.
@@ -46,6 +47,8 @@ pub struct Rules {
     pub signs: Signs,
     /// Hosts of the inner network that the operator has opened, each at its own port. All the other rules hold for them, too.
     pub inner: Inner,
+    /// What an address that carries data off looks like, beside what is known of it.
+    pub flags: Vec<Glob>,
 }
 
 impl Default for Rules {
@@ -58,6 +61,7 @@ impl Default for Rules {
             payload_bytes_max: PAYLOAD_BYTES_MAX,
             signs: Signs::Judged,
             inner: Inner::default(),
+            flags: Vec::new(),
         }
     }
 }
@@ -118,7 +122,7 @@ impl Rules {
             Signs::Judged => Ok(()),
             // It stands on all of them.
             Signs::Refused if !self.allow.is_empty() => Ok(()),
-            Signs::Refused => match net::exfiltration(target).into_iter().next() {
+            Signs::Refused => match self.suspicion(target) {
                 None => Ok(()),
                 Some(Suspicion { rule, reason }) => {
                     let how = "only a host that is listed under `allowedDomains` is reached so";
@@ -126,6 +130,12 @@ impl Rules {
                 }
             },
         }
+    }
+
+    /// The first sign that the address carries data off.
+    fn suspicion(&self, target: &Target) -> Option<Suspicion> {
+        let flagged = policy::access::flagged(&self.flags, target);
+        flagged.or_else(|| net::exfiltration(target).into_iter().next())
     }
 
     fn check_port(

@@ -10,7 +10,7 @@ use evidence::{NewRecord, SystemClock};
 use model::provider::{self, Provider, ProviderKind};
 use model::{Caller, Kind, Profile};
 use monitor::{Admission, Approver, OpenError, Opening};
-use policy::access::Origin;
+use policy::access::{Glob, Origin};
 use serde_json::json;
 use store::{FileMemory, Memory};
 use vault::Scope;
@@ -27,8 +27,8 @@ use crate::{plugin_tools, scheduler};
 /// What whoever opens a session chooses.
 #[derive(Clone, Debug)]
 pub struct SessionOptions {
-    /// How careful a new session is.
-    pub profile: Profile,
+    /// How careful a new session is; as the settings say, if nothing is chosen.
+    pub profile: Option<Profile>,
     /// Can a person be asked?
     pub approver: Approver,
     /// Where the agent works; without it in its own workspace, if that is there.
@@ -109,6 +109,8 @@ impl AgentSession {
         let workspace = workspace(options, gate, who, home, &mut notes)
             .inspect_err(|error| record_refused(gate, who, &error.to_string()))?;
         let files = workspace.as_ref().map(|it| it.files().map_err(not_visited)).transpose()?;
+        let files = files.map(|it| it.denying(admitted.deny_read.clone()));
+        gate.own.has_workspace(&who.session, workspace.as_ref().map(Workspace::root));
         let (questions, model) = (admitted.supplied.questions.clone(), admitted.model.clone());
         let asker = Asker::of(questions, gate, home, model)?;
         let extraction = Extraction::by_settings(home, asker.as_ref())?;
@@ -145,6 +147,7 @@ impl AgentSession {
     pub fn end(self, gate: &Gate) -> Result<Vec<String>, GateError> {
         let Self { who, door, workspace, mut notes } = self;
         drop(door);
+        gate.own.has_workspace(&who.session, None);
         let left = match &workspace {
             Some(it) => leave(it, gate, &who),
             None => Ok(Vec::new()),
@@ -162,6 +165,8 @@ struct Admitted {
     scope: Scope,
     commands_reach_out: bool,
     network_is_closed: bool,
+    /// What is not read.
+    deny_read: Vec<Glob>,
     supplied: Supplied,
     made_in: scheduler::MadeIn,
     about: About,
@@ -198,6 +203,7 @@ fn admit(
     let scope = Scope::of(&admission);
     let commands_reach_out = admission.commands_reach_out();
     let network_is_closed = admission.closes_network();
+    let deny_read = admission.deny_read();
     let model = match &admission {
         Admission::OnePerson => None,
         Admission::Layered { manifest, .. } => manifest.model.clone(),
@@ -214,7 +220,7 @@ fn admit(
     let opening = Opening {
         who: who.clone(),
         principal: options.starter.principal(),
-        profile: options.profile,
+        profile: options.profile.unwrap_or(admission.profile()),
         parent: options.starter.parent().cloned(),
         admission,
         approver: options.approver,
@@ -241,6 +247,7 @@ fn admit(
         scope,
         commands_reach_out,
         network_is_closed,
+        deny_read,
         supplied,
         made_in,
         about,

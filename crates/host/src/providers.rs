@@ -70,7 +70,8 @@ const DEFAULT: &[Provider] = &[
 /// Is it in this version?
 #[must_use]
 pub fn is_built(provider: Provider) -> bool {
-    DEFAULT.contains(&provider) || BESIDE.contains(&provider)
+    let meant = provider.meant();
+    DEFAULT.contains(&meant) || BESIDE.contains(&meant)
 }
 
 /// What is there and has to be chosen: it reaches out, gives keys, or does something that not everybody wants.
@@ -127,6 +128,7 @@ mod tests {
         "memory file",
         "memory sqlite",
         "memory memu",
+        "scanner basic",
         "scanner patterns",
         "screener none",
         "channel cli",
@@ -142,9 +144,12 @@ mod tests {
         "browser container",
         "credentials env",
         "credentials age",
+        "credentials encrypted",
         "skills readonly",
         "skills git",
         "audit journal",
+        "audit file",
+        "audit sqlite",
         "shell none",
         "shell sandbox",
         "scheduler none",
@@ -188,10 +193,11 @@ mod tests {
                 match choose(&format!("providers:\n  {}: {name}\n", kind.as_str())) {
                     Ok(chosen) => {
                         built.push(format!("{} {name}", kind.as_str()));
-                        assert_eq!(chosen.of(*kind).map(Provider::name), Some(*name));
+                        let meant = model::provider::resolve(kind.as_str(), name).unwrap().meant();
+                        assert_eq!(chosen.of(*kind), Some(meant));
                         // What reaches out or acts has to be chosen.
                         let is_default = chosen == Providers::default();
-                        assert_eq!(is_default, !beside.contains(name), "{name}");
+                        assert_eq!(is_default, !beside.contains(&meant.name()), "{name}");
                     }
                     Err(error) => {
                         let words = format!("the {} provider `{name}` is not in", kind.as_str());

@@ -9,7 +9,7 @@ use aegx::Principal;
 use egress::{Rules, Signs};
 use evidence::{Clock as _, SystemClock};
 use gateway::proxy::{self, Access, Account, Accounts, Bounds, Proxy, Serving, Token};
-use model::{AgentId, Caller, Kind, Profile, SessionId, UserId};
+use model::{AgentId, Caller, Kind, SessionId, UserId};
 use monitor::{Approver, Opening};
 use scan::net::Domains;
 use serde::{Deserialize, Serialize};
@@ -175,7 +175,7 @@ fn admit(home: &Path, gate: &Gate, who: &Caller) -> Result<Rules, GateError> {
     let opening = Opening {
         who: who.clone(),
         principal: Principal::User,
-        profile: Profile::Standard,
+        profile: admission.profile(),
         parent: None,
         admission,
         approver: Approver::Absent,

@@ -11,8 +11,8 @@ use scan::net::DomainError;
 /// # Errors
 /// If a domain is none. Then there is no session.
 pub fn reach(admission: &Admission) -> Result<Rules, DomainError> {
-    let Reach { allow, block, inner } = Reach::of(admission)?;
-    let rules = Rules { allow, block, inner, ..Rules::default() };
+    let Reach { allow, block, inner, flags } = Reach::of(admission)?;
+    let rules = Rules { allow, block, inner, flags, ..Rules::default() };
     let settings = match admission {
         Admission::OnePerson => return Ok(rules),
         Admission::Layered { global, .. } => global.egress(),

@@ -25,6 +25,8 @@ pub struct StateFolder {
     home: PathBuf,
     user_home: Option<PathBuf>,
     works_in: Mutex<HashMap<SessionId, PathBuf>>,
+    /// The workspaces that sessions have from us, which may lie in the state directory.
+    workspaces: Mutex<HashMap<SessionId, PathBuf>>,
 }
 
 impl StateFolder {
@@ -32,7 +34,7 @@ impl StateFolder {
     #[must_use]
     pub fn new(home: &Path, user_home: Option<PathBuf>) -> Self {
         let home = files::resolved(home).unwrap_or_else(|_| home.to_owned());
-        Self { home, user_home, works_in: Mutex::default() }
+        Self { home, user_home, works_in: Mutex::default(), workspaces: Mutex::default() }
     }
 
     /// Notes where a session works: its relative paths begin there.
@@ -42,6 +44,23 @@ impl StateFolder {
             Some(folder) => drop(all.insert(session.clone(), folder.to_owned())),
             None => drop(all.remove(session)),
         }
+    }
+
+    /// Notes the workspace that a session has from us: patterns of the settings are compared from there.
+    pub fn has_workspace(&self, session: &SessionId, root: Option<&Path>) {
+        let mut all = self.workspaces.lock().unwrap_or_else(PoisonError::into_inner);
+        match root {
+            Some(root) => drop(all.insert(session.clone(), root.to_owned())),
+            None => drop(all.remove(session)),
+        }
+    }
+
+    /// From where the paths of a session begin, if that is known.
+    fn begins_in(&self, session: &SessionId) -> Option<PathBuf> {
+        let find = |all: &Mutex<HashMap<SessionId, PathBuf>>| {
+            all.lock().unwrap_or_else(PoisonError::into_inner).get(session).cloned()
+        };
+        find(&self.works_in).or_else(|| find(&self.workspaces))
     }
 
     /// Does `path` lie in the state directory; or hold it, where that is to be `removed`?
@@ -104,6 +123,29 @@ impl OwnPlaces for StateFolder {
             .iter()
             .any(|it| self.is_within(it, removed))
             || self.is_linked(&by_system)
+    }
+
+    fn leads_to(&self, who: &Caller, path: &str) -> Vec<String> {
+        let text = path.trim().strip_prefix("file://").unwrap_or(path.trim());
+        let here = match self.begins_in(&who.session) {
+            Some(here) => here,
+            None if text.starts_with(['/', '~']) => PathBuf::from("/"),
+            None => return Vec::new(),
+        };
+        let user_home = self.user_home.as_deref();
+        let by_text = place(text, &here, user_home);
+        let all = [real(&by_text), as_the_system_goes(text, &here, user_home), by_text];
+        let mut found: Vec<String> = all.iter().map(|it| it.display().to_string()).collect();
+        // What lies in the user's home is also known from there.
+        let from_home = user_home.into_iter().flat_map(|home| {
+            let below = all.iter().filter_map(|it| it.strip_prefix(home).ok());
+            below.map(|it| format!("~/{}", it.display())).collect::<Vec<_>>()
+        });
+        let from_home: Vec<String> = from_home.collect();
+        found.extend(from_home);
+        found.sort_unstable();
+        found.dedup();
+        found
     }
 }
 
@@ -212,6 +254,22 @@ mod tests {
         {
             assert!(!folder.holds(&who, path, false), "{path}");
         }
+    }
+
+    #[test]
+    fn where_a_path_leads_is_told_from_where_the_session_works() {
+        let World { dir, folder, who } = world();
+        let root = files::resolved(dir.path()).unwrap();
+        symlink(root.join("user"), root.join("work/link")).unwrap();
+        let leads = |path: &str| folder.leads_to(&who, path);
+        let there = |path: &str| root.join(path).display().to_string();
+        assert!(leads("link/vault/x").contains(&there("user/vault/x")));
+        assert!(leads("link/vault/x").contains(&"~/vault/x".to_owned()));
+        assert!(leads("deep/../a").contains(&there("work/a")));
+        folder.works_in(&who.session, None);
+        assert_eq!(leads("a"), [""; 0]);
+        folder.has_workspace(&who.session, Some(&root.join("work")));
+        assert!(leads("a").contains(&there("work/a")));
     }
 
     #[test]

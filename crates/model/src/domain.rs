@@ -22,7 +22,8 @@ macro_rules! domains {
             }
 
             /// Names by which others call tools in it, and the actions that do the same here.
-            const fn others(self) -> &'static [(&'static str, &'static [ActionName])] {
+            #[must_use]
+            pub const fn others(self) -> &'static [(&'static str, &'static [ActionName])] {
                 match self { $(Self::$variant => &[$(($other, &[$($(ActionName::$same),*)?])),*]),+ }
             }
         }

@@ -216,6 +216,25 @@ providers! {
     }
 }
 
+/// Names that other programs have for what is here.
+const SAME: &[(Provider, Provider)] = &[
+    // The vault is a file of age.
+    (Provider::Credentials(Credentials::Encrypted), Provider::Credentials(Credentials::Age)),
+    // The journal is files, with an index in SQLite.
+    (Provider::Audit(Audit::File), Provider::Audit(Audit::Journal)),
+    (Provider::Audit(Audit::Sqlite), Provider::Audit(Audit::Journal)),
+    // Its few patterns are a part of ours.
+    (Provider::Scanner(Scanner::Basic), Provider::Scanner(Scanner::Patterns)),
+];
+
+impl Provider {
+    /// What a name stands for: some are what other programs call one that is here.
+    #[must_use]
+    pub fn meant(self) -> Self {
+        SAME.iter().find(|(name, _)| *name == self).map_or(self, |(_, meant)| *meant)
+    }
+}
+
 fn kinds() -> String {
     ProviderKind::ALL.iter().map(|it| it.as_str()).collect::<Vec<_>>().join(", ")
 }

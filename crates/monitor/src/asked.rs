@@ -8,6 +8,7 @@ use crate::actions;
 use crate::command;
 use crate::connection::Connection;
 use crate::deed::{self, Deeds};
+use crate::posture::Blocked;
 use crate::refusal::Refusal;
 use crate::tools::Tools;
 use crate::understood::Understood;
@@ -34,7 +35,12 @@ impl Asked<'_> {
     }
 
     /// The effect, or why there is none.
-    pub(crate) fn understand(&self, tools: &Tools, reach_out: bool) -> Result<Understood, Refusal> {
+    pub(crate) fn understand(
+        &self,
+        tools: &Tools,
+        reach_out: bool,
+        blocked: &Blocked,
+    ) -> Result<Understood, Refusal> {
         match self {
             Self::Tool(raw) => {
                 let call = Call::parse(raw)?;
@@ -43,7 +49,7 @@ impl Asked<'_> {
                     .ok_or_else(|| Refusal::UnknownTool(call.tool().as_str().to_owned()))?;
                 let mut call = ToolCall { call, flow: Arc::clone(&tool.flow) };
                 let job = tools.job(tool);
-                let commands = command::of_tool(&call, job);
+                let commands = command::of_tool(&call, job, blocked);
                 let deeds = Deeds::of_call(job, &call, &commands);
                 call.flow = deeds.refine(&tool.flow, deed::shows_others(job, &call, &commands));
                 let effect = Effect::Tool(call.clone());
@@ -60,7 +66,7 @@ impl Asked<'_> {
                 let action = ipc::parse(bytes)?;
                 let call = actions::as_call(&action)?;
                 let act = actions::act(action.name());
-                let commands = command::of_action(&action, &call, reach_out);
+                let commands = command::of_action(&action, &call, reach_out, blocked);
                 let deeds = Deeds::of_action(action.name(), &call, &commands);
                 let effect = Effect::Action(Box::new(action));
                 Ok(Understood { effect, call, act, command: None, commands, deeds })

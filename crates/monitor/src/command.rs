@@ -10,6 +10,7 @@ use shell::{Blocklist, Reading, Rule, read_from};
 
 use crate::deed::Job;
 use crate::lines::{self, Lines};
+use crate::posture::Blocked;
 use crate::target::{class_of_host, class_of_path};
 
 /// What nobody can understand beforehand, a person has to look at.
@@ -73,24 +74,29 @@ fn machine(text: &str) -> NamedHost {
 ///
 /// What is only blocked because it would go around our way out is not, where that is the only one: in a cage of ours
 /// whose commands `reach_out`.
-pub(crate) fn of_action(action: &Action, call: &ToolCall, reach_out: bool) -> Vec<Command> {
+pub(crate) fn of_action(
+    action: &Action,
+    call: &ToolCall,
+    reach_out: bool,
+    blocked: &Blocked,
+) -> Vec<Command> {
     // A model is told of commands: of those that it called itself, and of those that were refused. Nobody runs them.
     if matches!(action.name().kind(), EffectKind::LlmCall | EffectKind::ModelQuery) {
         return Vec::new();
     }
     let in_a_cage = action.name().kind() == EffectKind::ShellExec && reach_out;
-    let blocklist = if in_a_cage { Blocklist::in_a_cage() } else { Blocklist::default() };
-    of(call, &blocklist, folder(action), (true, true))
+    let blocklist = if in_a_cage { &blocked.in_a_cage } else { &blocked.on_the_machine };
+    of(call, blocklist, folder(action), (true, true))
 }
 
 /// Every command of a call of somebody's tool that does this `job`. Where an agent runs its commands by itself, there is no
 /// way out of ours that they could go around.
-pub(crate) fn of_tool(call: &ToolCall, job: Job) -> Vec<Command> {
+pub(crate) fn of_tool(call: &ToolCall, job: Job, blocked: &Blocked) -> Vec<Command> {
     let blocklist = match job {
-        Job::Run => Blocklist::in_a_cage(),
-        Job::Write | Job::Look | Job::Fetch | Job::Note | Job::Other => Blocklist::default(),
+        Job::Run => &blocked.in_a_cage,
+        Job::Write | Job::Look | Job::Fetch | Job::Note | Job::Other => &blocked.on_the_machine,
     };
-    of(call, &blocklist, "", (false, job == Job::Run))
+    of(call, blocklist, "", (false, job == Job::Run))
 }
 
 fn of(

@@ -22,7 +22,6 @@ use crate::session::Session;
 use crate::sessions::Sessions;
 use crate::state::{self, State, StateError, Summary};
 use crate::surroundings::Recorded;
-use crate::taint::Rules;
 use crate::tools::{Toolboxes, ToolsError};
 
 /// The reference monitor. The path of a call is in `pipeline.rs`.
@@ -61,7 +60,8 @@ pub struct Opening {
     pub who: Caller,
     /// Who drives it: the user, or somebody on a channel, a peer, a timer.
     pub principal: Principal,
-    /// How careful it is. A session that is found again keeps its own.
+    /// How careful it is. The settings and the manifest in `admission` may make it stricter, never less so. A session that
+    /// is found again keeps its own.
     pub profile: Profile,
     /// The session of the same user that starts it, if one does. A session that is found again keeps
     /// its own.
@@ -161,7 +161,8 @@ impl Monitor {
                 return Err(self.not_yours(&who)?);
             }
             let mut session = found.lock_even_if_ended();
-            self.journal().append(record::session_start(&who, session.profile(), true))?;
+            let profile = admission.no_less_than(session.profile());
+            self.journal().append(record::session_start(&who, profile, true))?;
             self.record_surroundings(&who)?;
             session.go_on(principal, admission, tools);
             session.be_served_by(approver);
@@ -169,15 +170,15 @@ impl Monitor {
         }
         // A child is as careful as its parent, whoever starts it.
         let of_parent = parent.as_ref().and_then(|it| self.profile_of(it, &who.user).ok());
-        let profile = of_parent.unwrap_or(profile);
+        let profile = admission.no_less_than(of_parent.unwrap_or(profile));
         let opened = match self.setup.state.open(&who, profile) {
             Ok(opened) => opened,
             Err(StateError::NotYours { .. }) => return Err(self.not_yours(&who)?),
             Err(error) => return Err(error.into()),
         };
-        let rules = Arc::new(Rules::of(opened.profile));
-        let mut session =
-            Session::new(who.clone(), principal, opened.profile, admission, tools, rules);
+        // One that is found again is no less careful than it would be made now.
+        let profile = admission.no_less_than(opened.profile);
+        let mut session = Session::new(who.clone(), principal, profile, admission, tools);
         session.be_served_by(approver);
         session.trust(&self.setup.catalogue);
         let resumed = !opened.changes.is_empty();
@@ -189,8 +190,7 @@ impl Monitor {
             let change = session.take(inherited);
             self.keep(&mut session, &change).map_err(OpenError::Parent)?;
         }
-        let receipt =
-            self.journal().append(record::session_start(&who, opened.profile, resumed))?;
+        let receipt = self.journal().append(record::session_start(&who, profile, resumed))?;
         self.record_surroundings(&who)?;
         if !resumed {
             session.came_in_by(receipt.id());

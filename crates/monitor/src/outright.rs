@@ -1,7 +1,7 @@
 //! Tools that no call of a session can use, whatever it says: nobody needs to be shown them.
 
 use model::{Caller, EffectKind, Taint, ToolName};
-use policy::access::{Layer, Layers, Request, Tool as Named};
+use policy::access::{self, Layer, Layers, Request, Tool as Named};
 use policy::{Confirmed, Facts, Sinks, Targets};
 use serde_json::Map;
 
@@ -53,6 +53,9 @@ impl Monitor {
                 if let Some(layer) = fixed.iter().find(|it| it.check(&layers, &request).is_err()) {
                     return Some(layer.rule().to_owned());
                 }
+                if let Err(objection) = access::in_scope(&layers, &request) {
+                    return Some(objection.rule.to_string());
+                }
             }
         }
         let named = policy::Named::default();
@@ -66,7 +69,7 @@ impl Monitor {
             profile: session.profile(),
             taint: Taint::NONE,
             taint_permille: 0,
-            taint_permille_max: session.profile().taint_permille_max(),
+            taint_permille_max: session.posture().rules.threshold().permille(),
             over_budget: false,
             asked_for: true,
             risk: 0,

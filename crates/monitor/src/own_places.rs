@@ -8,6 +8,7 @@ use std::sync::Arc;
 use model::Caller;
 use policy::{Target, Targets};
 
+use crate::denied_reads;
 use crate::monitor::Monitor;
 use crate::proposed::Proposed;
 use crate::session::Session;
@@ -18,6 +19,13 @@ use crate::understood::Understood;
 pub trait OwnPlaces: Send + Sync {
     /// Does `path`, as a call of `who` writes it, lie there, or would it be gone with `path` where that is `removed`?
     fn holds(&self, who: &Caller, path: &str, removed: bool) -> bool;
+
+    /// Where `path`, as a call of `who` writes it, leads: without links, from where the session works. Nothing if that is
+    /// not known.
+    fn leads_to(&self, who: &Caller, path: &str) -> Vec<String> {
+        let _ = (who, path);
+        Vec::new()
+    }
 }
 
 impl Monitor {
@@ -34,6 +42,10 @@ impl Monitor {
         let touched = touched.map_or(Targets::NONE, |it| own(it, session.who(), &understood));
         let mut proposed = Proposed::new(session, understood, now);
         proposed.touches(touched);
+        let patterns = &session.posture().deny_read;
+        let places = self.own_places.as_deref();
+        let denied = denied_reads::of(patterns, places, session.who(), proposed.understood());
+        proposed.reads_what_is_denied(denied);
         self.look_for_secrets(&mut proposed);
         proposed
     }

@@ -9,6 +9,7 @@ use policy::{Confirmed, Facts, Named, Sinks, Targets};
 use crate::admission::Admission;
 use crate::command::{self, Command};
 use crate::conversation::Spoken;
+use crate::denied_reads::DeniedRead;
 use crate::named;
 use crate::provenance::Traced;
 use crate::record::{JudgedBy, JudgedSinks};
@@ -31,7 +32,10 @@ pub struct Proposed {
     taint: Taint,
     tag: Option<TaintTag>,
     taint_permille: u16,
+    taint_permille_max: u16,
     over_budget: Option<String>,
+    /// A file that nobody reads here, if it would be read.
+    denied_read: Option<DeniedRead>,
     targets: Targets,
     named: Named,
     traced: Traced,
@@ -58,7 +62,7 @@ impl Proposed {
         let args = understood.args_text();
         let digest = understood.digest(session.who(), &args);
         let action = understood.kind().as_str();
-        let budget = session.taint.check(session.budget_rules(), action);
+        let budget = session.taint.check(&session.posture().rules, action);
         let traced = session.trace(&understood);
         let mut observation = understood.observation();
         observation.from_flagged = traced.sinks.iter().any(|it| it.label.is_flagged());
@@ -69,7 +73,9 @@ impl Proposed {
             taint: session.flags(),
             tag: session.taint.tag(),
             taint_permille: session.taint.budget().ratio_permille(),
+            taint_permille_max: session.posture().rules.threshold().permille(),
             over_budget: budget.err().map(|it| it.to_string()),
+            denied_read: None,
             targets: target::of(&understood, session.reach())
                 .union(command::targets(&understood.commands)),
             named: named::of(&understood, &understood.commands, &session.reach().inner),
@@ -102,7 +108,7 @@ impl Proposed {
             profile: self.profile,
             taint: self.taint,
             taint_permille: self.taint_permille,
-            taint_permille_max: self.profile.taint_permille_max(),
+            taint_permille_max: self.taint_permille_max,
             over_budget: self.over_budget.is_some(),
             asked_for: self.traced.asked_for,
             risk: self.risk_level(),
@@ -139,6 +145,8 @@ impl Proposed {
             },
             taint: self.taint.iter_names().collect(),
             taint_permille: self.taint_permille,
+            taint_permille_max: Some(self.taint_permille_max)
+                .filter(|it| *it != self.profile.taint_permille_max()),
             targets: self.targets.iter().map(policy::Target::as_str).collect(),
             unread: self.named.unread,
         }
@@ -235,6 +243,16 @@ impl Proposed {
 
     fn risk_level(&self) -> u8 {
         self.spoken.as_ref().map_or(self.risk.level() as u8, |it| it.risk)
+    }
+
+    /// Notes that it would read what nobody reads here.
+    pub(crate) fn reads_what_is_denied(&mut self, what: Option<DeniedRead>) {
+        self.denied_read = what;
+    }
+
+    /// What it would read that nobody reads here.
+    pub(crate) fn denied_read(&self) -> Option<&DeniedRead> {
+        self.denied_read.as_ref()
     }
 
     /// Notes what more it touches.

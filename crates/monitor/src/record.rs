@@ -17,6 +17,7 @@ use crate::output::{Output, Status};
 use crate::preview::{ARGS_PREVIEW_CHARS_MAX, PREVIEW_CHARS_MAX, preview, preview_bytes};
 use crate::proposed::Proposed;
 use crate::refusal::Refusal;
+use crate::rule::Rule;
 use crate::ruling::Ruling;
 use crate::sanitizing::Shown;
 use crate::verdict::Verdict;
@@ -149,11 +150,13 @@ pub(crate) fn decision(proposed: &Proposed, ruling: &Ruling) -> Result<NewRecord
         surface: spoken.map(|_| CONVERSATION),
         tool: proposed.understood().tool(),
     })?;
-    Ok(NewRecord {
-        taint: proposed.taint(),
-        parents: proposed.parents(),
-        ..of(proposed.who(), record_type(kind), kind.as_str(), proposed.principal(), content)
-    })
+    let mut new =
+        of(proposed.who(), record_type(kind), kind.as_str(), proposed.principal(), content);
+    let over_budget = ruling.objections().iter().any(|it| it.rule == Rule::TaintBudget.as_str());
+    if over_budget && !ruling.decision().happens() {
+        new.meta.insert(ALIAS.to_owned(), TAINT_BUDGET_BLOCK.into());
+    }
+    Ok(NewRecord { taint: proposed.taint(), parents: proposed.parents(), ..new })
 }
 
 /// A call that was stopped because it holds secrets that are for others: somebody should look.
@@ -265,8 +268,17 @@ pub(crate) fn turned_away(who: &Caller, asked: &[u8], refusal: &Refusal) -> NewR
         "preview": preview_bytes(asked, PREVIEW_CHARS_MAX),
         "rule": refusal.rule(),
     });
-    of(who, RecordType::GuardDecision, "turned_away", Principal::Tool, content)
+    let mut new = of(who, RecordType::GuardDecision, "turned_away", Principal::Tool, content);
+    if let Refusal::Message(error) = refusal {
+        new.meta.insert(ALIAS.to_owned(), error.alias().into());
+    }
+    new
 }
+
+/// The field of a record that says what other programs call it.
+const ALIAS: &str = "alias";
+/// What other programs call a call that the taint budget stops.
+const TAINT_BUDGET_BLOCK: &str = "taint_budget_block";
 
 /// Something that a person did.
 pub(crate) fn by_person(who: &Caller, kind: &'static str, content: Value) -> NewRecord {

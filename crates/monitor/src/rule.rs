@@ -7,6 +7,7 @@ model::rules! {
         CredentialScope = "credential-scope",
         CrossToolCorrelator = "cross-tool-correlator",
         DeniedByPerson = "denied-by-person",
+        DeniedRead = "denied-read",
         LayeredAccess = "layered-access",
         MalformedCall = "malformed-call",
         NoSession = "no-session",

@@ -21,11 +21,12 @@ use crate::found::Found;
 use crate::inspected::{Came, Inspected};
 use crate::monitor::{Approver, Monitor};
 use crate::output::{Status, Words};
+use crate::posture::Posture;
 use crate::provenance::{Body, Catalogue, Ledger, orders_to_assistant};
 use crate::refusal::Refusal;
 use crate::risk::{Opener, Outcome, Risk};
 use crate::sanitizing::Standing;
-use crate::taint::{self, Rules, SessionTaint};
+use crate::taint::{self, SessionTaint};
 use crate::target::Reach;
 use crate::tools::Tools;
 use crate::understood::Understood;
@@ -40,7 +41,7 @@ pub(crate) struct Session {
     /// Can a person be asked about what is stopped here?
     approver: Approver,
     pub(crate) tools: Arc<Tools>,
-    budget_rules: Arc<Rules>,
+    posture: Posture,
     pub(crate) taint: SessionTaint,
     pub(crate) risk: Risk,
     ledger: Ledger,
@@ -69,8 +70,9 @@ impl Session {
         profile: Profile,
         admission: Admission,
         tools: Arc<Tools>,
-        budget_rules: Arc<Rules>,
     ) -> Self {
+        let posture = Posture::of(&admission, profile);
+        let risk = Risk::new(posture.tuning);
         Self {
             who,
             principal,
@@ -79,9 +81,9 @@ impl Session {
             admission,
             approver: Approver::Absent,
             tools,
-            budget_rules,
+            posture,
             taint: SessionTaint::default(),
-            risk: Risk::default(),
+            risk,
             ledger: Ledger::new(),
             confirmations: Confirmations::default(),
             parent: None,
@@ -117,8 +119,8 @@ impl Session {
         self.approver = approver;
     }
 
-    pub(crate) fn budget_rules(&self) -> &Rules {
-        &self.budget_rules
+    pub(crate) fn posture(&self) -> &Posture {
+        &self.posture
     }
 
     pub(crate) fn newest(&self) -> Option<Digest> {
@@ -157,10 +159,13 @@ impl Session {
     }
 
     /// The session goes on with other tools, or is driven by somebody else. Its labels stay, and so
-    /// does its profile.
+    /// does its profile, unless the settings or the manifest have become stricter.
     pub(crate) fn go_on(&mut self, principal: Principal, admission: Admission, tools: Arc<Tools>) {
         self.principal = principal;
         self.reach = Reach::of(&admission).unwrap_or_else(|_| Reach::nothing());
+        self.profile = admission.no_less_than(self.profile);
+        self.posture = Posture::of(&admission, self.profile);
+        self.risk = Risk::restore(self.posture.tuning, self.risk.snapshot().clone());
         self.admission = admission;
         self.tools = tools;
     }
@@ -175,7 +180,7 @@ impl Session {
     }
 
     pub(crate) fn understand(&self, asked: &Asked<'_>) -> Result<Understood, Refusal> {
-        asked.understand(&self.tools, self.commands_reach_out())
+        asked.understand(&self.tools, self.commands_reach_out(), &self.posture.blocked)
     }
 
     pub(crate) fn reach(&self) -> &Reach {
@@ -332,7 +337,7 @@ impl Session {
         self.in_flight = self.in_flight.saturating_sub(u64::from(change.came_back));
         self.taint.apply(&change.taint);
         if let Some(snapshot) = &change.risk {
-            self.risk = Risk::restore(Default::default(), snapshot.clone());
+            self.risk = Risk::restore(self.posture.tuning, snapshot.clone());
         }
         if let Some(parent) = change.parent.as_deref().and_then(|it| SessionId::parse(it).ok()) {
             self.parent = Some(parent);

@@ -5,6 +5,7 @@ use std::net::IpAddr;
 use std::sync::OnceLock;
 
 use egress::{Limits, Resolve, SystemResolver};
+use policy::access::{Glob, flagged};
 use scan::net::{self, Domains, Host, Inner, Refused, Rule, Suspicion, Target};
 use serde_json::{Map, Value, json};
 use tokio::runtime::{Builder, Runtime};
@@ -67,6 +68,7 @@ struct Operators {
     allow: Option<Domains>,
     block: Domains,
     inner: Inner,
+    flags: Vec<Glob>,
 }
 
 impl Operators {
@@ -80,6 +82,7 @@ impl Operators {
             allow: egress.allowed_domains.as_ref().map(list).transpose()?,
             block: egress.blocked_domains.as_ref().map(list).transpose()?.unwrap_or_default(),
             inner: egress.inner.clone(),
+            flags: egress.flag_patterns.clone(),
         })
     }
 
@@ -210,7 +213,8 @@ fn decide(
     allowed.map_or(Ok(()), |it| it.permits(&target))?;
     // Whoever put a host on the list has answered the question.
     let is_listed = allowed.is_some() || names.operators.allow.is_some();
-    let suspicion = net::exfiltration(&target).into_iter().next().filter(|_| !is_listed);
+    let flagged = flagged(&names.operators.flags, &target).into_iter();
+    let suspicion = flagged.chain(net::exfiltration(&target)).next().filter(|_| !is_listed);
     match target.host() {
         Host::Address(address) => addrs.push(*address),
         // To look a name up that carries data is to send it.

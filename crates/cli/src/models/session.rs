@@ -6,7 +6,7 @@ use std::path::Path;
 use ::policy::access::Origin;
 use host::models::Models;
 use host::{AgentSession, Gate, SessionOptions};
-use model::{AgentId, Caller, Kind, Profile, SessionId, UserId};
+use model::{AgentId, Caller, Kind, SessionId, UserId};
 use monitor::Approver;
 
 use crate::failure::Failure;
@@ -63,7 +63,7 @@ fn in_session<T>(
     let models = Models::of(gate, home).map_err(Failure::usage)?;
     let models = models.ok_or_else(|| Failure::usage(NONE_CHOSEN))?;
     let options = SessionOptions {
-        profile: Profile::Standard,
+        profile: None,
         approver: Approver::Absent,
         workspace: None,
         own_workspace: false,

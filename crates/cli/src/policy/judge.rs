@@ -1,7 +1,7 @@
 //! Asks rules and layers about one call.
 
 use model::{Decision, Objection};
-use policy::access::{Layer, Layers, Manifest, Origin, Request, Tool, User};
+use policy::access::{self, Layer, Layers, Manifest, Origin, Request, Tool, User};
 use policy::{Explained, FactSheet};
 use serde_json::{Map, Value};
 
@@ -103,7 +103,12 @@ fn ask(loaded: &Loaded, call: &Call, layer: Layer) -> Asked {
     let tool = Tool::new(agent.as_str(), &call.sheet.tool, call.sheet.effect);
     let (args, sub_agent) = (&call.args, call.sub_agent.as_deref());
     let request = Request { tool: &tool, args, origin: call.origin, sub_agent };
-    match layer.check(&layers, &request) {
+    // Scopes stand in the settings.
+    let in_scope = |()| match layer {
+        Layer::Global => access::in_scope(&layers, &request),
+        Layer::Agent | Layer::Sandbox | Layer::User | Layer::Operation => Ok(()),
+    };
+    match layer.check(&layers, &request).and_then(in_scope) {
         Ok(()) => Asked::Passes,
         Err(objection) => Asked::Objects(Box::new(objection)),
     }

@@ -48,9 +48,9 @@ pub(crate) struct Args {
     /// Go on with a session: its name, or `#1` for the last one, `#2` for the one before.
     #[arg(long, value_name = "SESSION", num_args = 0..=1, default_missing_value = "#1")]
     resume: Option<String>,
-    /// How careful a new session is: paranoid, standard or yolo.
-    #[arg(long, default_value = "standard", value_parser = |it: &str| Profile::parse(it))]
-    profile: Profile,
+    /// How careful a new session is: paranoid, standard or yolo; never less than the settings say [default: as they say]
+    #[arg(long, value_parser = |it: &str| Profile::parse(it))]
+    profile: Option<Profile>,
     /// The directory in which the agent works [default: its own, in the state directory]
     #[arg(long, value_name = "DIR")]
     workspace: Option<PathBuf>,

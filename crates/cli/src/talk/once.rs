@@ -48,9 +48,9 @@ pub(crate) struct Args {
     /// A session to go on with, or the name of a new one.
     #[arg(long, value_parser = SessionId::parse)]
     session: Option<SessionId>,
-    /// How careful a new session is: paranoid, standard or yolo.
-    #[arg(long, default_value = "standard", value_parser = |it: &str| Profile::parse(it))]
-    profile: Profile,
+    /// How careful a new session is: paranoid, standard or yolo; never less than the settings say [default: as they say]
+    #[arg(long, value_parser = |it: &str| Profile::parse(it))]
+    profile: Option<Profile>,
     /// The directory in which the agent works [default: its own, in the state directory]
     #[arg(long, value_name = "DIR")]
     workspace: Option<PathBuf>,

@@ -295,8 +295,7 @@ impl Agents {
         cards::exists(&self.home, &who.agent)?;
         let starter =
             Starter::Job { sub_agents: job.made_in.sub_agents.clone(), tokens: job.token_budget };
-        let seat =
-            Seat { profile: Some(self.care_of(job)?), ..Seat::of(starter, !job.made_in.remote) };
+        let seat = Seat { profile: self.care_of(job)?, ..Seat::of(starter, !job.made_in.remote) };
         let limits = TurnLimits {
             wall: self.options.turn_max,
             cost: self.options.cost_max,
@@ -319,14 +318,17 @@ impl Agents {
     }
 
     /// A run is as careful as the session that made its job; of one that nobody knows the most is asked.
-    fn care_of(&self, job: &Job) -> Result<Profile, TurnError> {
+    fn care_of(&self, job: &Job) -> Result<Option<Profile>, TurnError> {
         if job.session.is_empty() {
             return Ok(self.options.profile);
         }
-        let Ok(session) = SessionId::parse(&job.session) else { return Ok(Profile::Paranoid) };
+        let Ok(session) = SessionId::parse(&job.session) else {
+            return Ok(Some(Profile::Paranoid));
+        };
         let row = self.gate.store.session(&session);
         let row = row.map_err(|it| error(TurnErrorCode::Busy, it.to_string()))?;
-        Ok(row.filter(|it| it.user == job.user).map_or(Profile::Paranoid, |it| it.profile))
+        let row = row.filter(|it| it.user == job.user);
+        Ok(Some(row.map_or(Profile::Paranoid, |it| it.profile)))
     }
 
     /// What the agent is told, and its label. What a person or the operator wrote is said by the user; what a session

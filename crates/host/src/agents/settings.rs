@@ -16,8 +16,8 @@ pub const WORKERS_MAX: usize = 20;
 /// How agents are run.
 #[derive(Clone, Debug)]
 pub struct AgentsOptions {
-    /// How careful new sessions are.
-    pub profile: Profile,
+    /// How careful new sessions are; as the settings say, if nothing is chosen.
+    pub profile: Option<Profile>,
     /// Can a person be asked?
     pub approver: Approver,
     /// Where agents work; without it each in its own workspace.
@@ -41,7 +41,7 @@ pub struct AgentsOptions {
 impl Default for AgentsOptions {
     fn default() -> Self {
         Self {
-            profile: Profile::Standard,
+            profile: None,
             approver: Approver::Absent,
             workspace: None,
             ephemeral: false,

@@ -69,7 +69,7 @@ impl Agents {
             self.end_worker_of(slot);
         }
         let options = SessionOptions {
-            profile: seat.profile.unwrap_or(self.options.profile),
+            profile: seat.profile.or(self.options.profile),
             // What a job is stopped at waits for a person; nobody waits for them.
             approver: if seat.starter.principal() == Principal::Sys {
                 Approver::Reachable

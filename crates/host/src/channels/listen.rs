@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use aegx::Principal;
 use channel::{ChannelError, Discord, Inbound};
 use gateway::proxy;
-use model::{AgentId, Caller, Effect, Kind, Profile, RawCall, SessionId, ToolCall, UserId};
+use model::{AgentId, Caller, Effect, Kind, RawCall, SessionId, ToolCall, UserId};
 use monitor::{Admission, Approver, Asked, Executor, Granted, Opening, Output, Permit};
 use policy::access::{Manifest, Origin, User};
 use serde_json::json;
@@ -68,7 +68,7 @@ impl Line {
 
     /// A session that has the one call, and may reach what its settings name.
     fn open(&self, who: &Caller) -> Result<(), Box<dyn std::error::Error>> {
-        let global = self.global.clone().dangerously_opening(self.inner.clone());
+        let global = self.global.clone().dangerously_opening(self.inner.clone()).without_scopes();
         let admission = Admission::Layered {
             global: Arc::new(global),
             manifest: Arc::new(Manifest::silent(&who.agent)),
@@ -79,7 +79,7 @@ impl Line {
         let opening = Opening {
             who: who.clone(),
             principal: Principal::Sys,
-            profile: Profile::Standard,
+            profile: admission.profile(),
             parent: None,
             admission,
             approver: Approver::Absent,

@@ -8,7 +8,7 @@ use aegx::{Digest, Principal};
 use channel::{Address, ChannelError, chunks};
 use evidence::Receipt;
 use model::ipc::Uuid;
-use model::{AgentId, Caller, Effect, Kind, Profile, SessionId, UserId};
+use model::{AgentId, Caller, Effect, Kind, SessionId, UserId};
 use monitor::taint::{tokens as counts, worse};
 use monitor::{Approver, Asked, Executor, Found, Granted, Opening, Output, Permit, Status, Words};
 use policy::access::Origin;
@@ -116,12 +116,13 @@ impl Channels {
     fn open(&self, who: &Caller, principal: Principal) -> Result<(), Undelivered> {
         let refused = |it: &dyn std::fmt::Display| Undelivered::Refused(it.to_string());
         let admission = crate::admission_from(&self.home, who, &[], Origin::Remote);
+        let admission = admission.map_err(|it| refused(&it))?;
         let opening = Opening {
             who: who.clone(),
             principal,
-            profile: Profile::Standard,
+            profile: admission.profile(),
             parent: None,
-            admission: admission.map_err(|it| refused(&it))?,
+            admission,
             approver: Approver::Absent,
             tools: Vec::new(),
         };

@@ -34,7 +34,8 @@ pub struct AgentRequest {
     /// Which session.
     pub session: String,
     /// How careful a new session is.
-    pub profile: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub profile: Option<String>,
     /// Where the agent works.
     pub workspace: Option<PathBuf>,
     /// In its own workspace, which is made.
@@ -63,7 +64,11 @@ impl AgentRequest {
             door: Kind::of_static("ipc"),
         };
         let options = SessionOptions {
-            profile: Profile::parse(&self.profile).map_err(|it| text(&it))?,
+            profile: self
+                .profile
+                .as_deref()
+                .map(|it| Profile::parse(it).map_err(|it| text(&it)))
+                .transpose()?,
             approver: Approver::Reachable,
             workspace: self.workspace.clone(),
             own_workspace: self.own_workspace,

@@ -7,7 +7,7 @@ use llm::ToolDefinition;
 use model::ipc::ActionName;
 use model::{Caller, Domain, ToolDef};
 use monitor::{Admission, Monitor};
-use policy::access::{Effort, Manifest, Origin, ToolFilter};
+use policy::access::{Effort, Manifest, Origin, Scopes, ToolFilter};
 use serde_json::Value;
 
 use crate::admission::{self, AdmissionError};
@@ -40,14 +40,15 @@ impl Offer {
         sub_agents: &[String],
         carried: impl Fn(ActionName) -> bool,
     ) -> Result<Self, AdmissionError> {
-        let (manifest, denied, on): (_, _, Vec<Domain>) =
+        let (manifest, denied, on, scopes): (_, _, Vec<Domain>, Scopes) =
             match admission::admission_from(home, who, &[], origin)? {
                 Admission::OnePerson => {
-                    (Arc::new(Manifest::silent(&who.agent)), Vec::new(), Domain::ALL.to_vec())
+                    let manifest = Arc::new(Manifest::silent(&who.agent));
+                    (manifest, Vec::new(), Domain::ALL.to_vec(), Scopes::default())
                 }
                 Admission::Layered { global, manifest, user, .. } => {
                     let on = Domain::ALL.iter().copied().filter(|it| global.is_enabled(*it));
-                    (manifest, user.tools_deny.clone(), on.collect())
+                    (manifest, user.tools_deny.clone(), on.collect(), global.scopes().clone())
                 }
             };
         let listed = |it: &Domain| match &manifest.tools {
@@ -62,6 +63,7 @@ impl Offer {
         let domains: Vec<Domain> = on.into_iter().filter(listed).filter(of_subs).collect();
         let mut tools = agent::tools::offered(&domains, &denied);
         tools.retain(|it| ActionName::parse(&it.name).is_some_and(&carried));
+        tools.retain(|it| scopes.admit(&manifest, &it.name));
         Ok(Self { manifest, domains, denied, tools, sub_agents: sub_agents.to_vec() })
     }
 

@@ -84,7 +84,7 @@ fn house(home: &Path, play: impl FnOnce(UnixStream) + Send + 'static) -> House {
         door: Kind::of_static("worker"),
     };
     let options = SessionOptions {
-        profile: model::Profile::Standard,
+        profile: None,
         approver: Approver::Reachable,
         workspace: None,
         own_workspace: true,

@@ -194,3 +194,60 @@ fn the_settings_say_what_the_way_out_is_like() {
     assert_eq!((usual.ports, usual.methods), (None, None));
     assert_eq!(usual.payload_bytes_max, egress::PAYLOAD_BYTES_MAX);
 }
+
+#[test]
+fn settings_of_how_careful_a_host_is_refuse_what_they_do_not_understand_and_a_manifest_only_tightens()
+ {
+    let home = furnished();
+    let who = caller("alice", "s");
+    for (wrong, key) in [
+        ("securityProfile: lax\n", "securityProfile"),
+        ("taintBudget: {threshold: 2}\n", "taintBudget.threshold"),
+        ("capabilityScopes: {scopes: {a: {patterns: [\"*\"]}}}\n", "capabilityScopes.scopes.a"),
+    ] {
+        put(home.path(), "config.yaml", wrong);
+        let why = refusal(home.path(), &who);
+        assert!(
+            why.contains("config.yaml") && why.contains("line 1") && why.contains(key),
+            "{why}"
+        );
+    }
+    for (settings, manifest, expected) in [
+        ("securityProfile: yolo", "standard", model::Profile::Standard),
+        ("securityProfile: standard", "yolo", model::Profile::Standard),
+        ("tools: {}", "paranoid", model::Profile::Paranoid),
+        ("tools: {}", "yolo", model::Profile::Standard),
+    ] {
+        put(home.path(), "config.yaml", format!("{settings}\n"));
+        put(
+            home.path(),
+            "agents/main/IDENTITY.md",
+            format!("---\nsecurityProfile: {manifest}\n---\n"),
+        );
+        let admitted = admission(home.path(), &who, &[]).unwrap();
+        assert_eq!(admitted.profile(), expected, "{settings} {manifest}");
+    }
+}
+
+#[test]
+fn a_tool_that_is_out_of_scope_is_denied_whatever_else_is_open() {
+    let home = furnished();
+    let scopes = "capabilityScopes: {default: rows, scopes: {rows: {patterns: [\"memory_l*\", \"memory_q*\"]}}}\n";
+    put(home.path(), "config.yaml", scopes);
+    let who = caller("alice", "s");
+    let dir = tempfile::tempdir().unwrap();
+    let house = House::new(dir.path());
+    let who_is = house.open_as("alice", "s", admission(home.path(), &who, &[]).unwrap());
+    assert_eq!(house.say(&who_is, &json!({"action": "memory_list", "scope": "a"}))["ok"], true);
+    let write =
+        json!({"action": "memory_write", "scope": "a", "type": "knowledge", "content": "x"});
+    let told = house.say(&who_is, &write);
+    assert_eq!((&told["decision"], &told["rule"]), (&json!("deny"), &json!("layer-scope")));
+    // Both must hold a tool; a name that is not there holds nothing.
+    let manifest = "---\ncapabilityScope: gone\n---\n";
+    put(home.path(), "agents/main/IDENTITY.md", manifest);
+    let who_is =
+        house.open_as("alice", "t", admission(home.path(), &caller("alice", "t"), &[]).unwrap());
+    let told = house.say(&who_is, &json!({"action": "memory_list", "scope": "a"}));
+    assert_eq!(told["rule"], "layer-scope");
+}

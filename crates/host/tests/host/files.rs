@@ -256,3 +256,24 @@ fn an_agents_own_workspace_lies_apart_from_all_others() {
         assert_eq!(own.parent(), Some(place.home.join("workspaces-data/main").as_path()));
     }
 }
+
+#[test]
+fn a_search_and_a_listing_leave_out_what_nobody_reads() {
+    let place = Place::new();
+    fs::create_dir(place.root.join("papers")).unwrap();
+    for name in ["papers/tax.txt", "a.txt", "b.pem"] {
+        put(&place.root.join(name), "the sum is here");
+    }
+    let denied = ["papers", "*.pem"].map(|it| policy::access::Glob::path(it).unwrap());
+    let workspace = Workspace::open(&place.home, &place.root).unwrap();
+    let files = workspace.files().unwrap().denying(denied.to_vec());
+    let house = House::with_files(&place.home, files);
+    let who = house.open("ann", "s");
+    let found = house.say(&who, &json!({"action": "file_search", "query": "sum"}));
+    let places: Vec<&Value> =
+        found["results"].as_array().unwrap().iter().map(|it| &it["path"]).collect();
+    assert_eq!(places, ["a.txt"], "{found}");
+    assert_eq!(found["skippedSecretFiles"], 2);
+    let listed = house.say(&who, &json!({"action": "file_list", "depth": 3})).to_string();
+    assert!(listed.contains("papers") && !listed.contains("tax.txt"), "{listed}");
+}

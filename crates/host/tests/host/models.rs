@@ -11,7 +11,7 @@ use evidence::Filter;
 use host::models::{Models, ModelsError};
 use host::{AgentSession, Gate, SessionOptions};
 use llm::{Answer, Block, Flow, LlmError, Message, Piece, Request, Role};
-use model::{AgentId, Caller, Kind, Profile, SessionId, UserId};
+use model::{AgentId, Caller, Kind, SessionId, UserId};
 use monitor::Approver;
 use monitor::provenance::Catalogue;
 use policy::Policy;
@@ -139,7 +139,7 @@ impl World {
             door: Kind::parse("ipc").unwrap(),
         };
         let options = SessionOptions {
-            profile: Profile::Standard,
+            profile: None,
             approver: Approver::Absent,
             workspace: None,
             own_workspace: false,

@@ -40,6 +40,16 @@ impl IpcError {
         }
     }
 
+    /// What other programs call this in their records.
+    #[must_use]
+    pub const fn alias(&self) -> &'static str {
+        match self {
+            Self::Malformed(_) => "ipc_parse_error",
+            Self::UnknownAction { .. } => "ipc_unknown_action",
+            Self::Invalid { .. } => "ipc_validation_failure",
+        }
+    }
+
     /// What is wrong in detail: texts, or objects with `path` and `message`.
     #[must_use]
     pub fn details(&self) -> Vec<Value> {

@@ -24,6 +24,7 @@ pub(crate) trait Guard<Subject: ?Sized>: Sync {
 pub(crate) const BEFORE: &[&dyn Guard<Proposed>] = &[
     &before::layered_access::LayeredAccess,
     &before::credential_scope::CredentialScope,
+    &before::denied_read::DeniedRead,
     &before::secret_elsewhere::SecretElsewhere,
     &before::shell_command::ShellCommand,
     &before::obeyed_file::ObeyedFile,

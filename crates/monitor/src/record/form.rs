@@ -113,6 +113,9 @@ pub(crate) struct JudgedBy<'a> {
     pub(crate) sinks: JudgedSinks,
     pub(crate) taint: Vec<&'a str>,
     pub(crate) taint_permille: u16,
+    /// If it is not that of the profile.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) taint_permille_max: Option<u16>,
     pub(crate) targets: Vec<&'a str>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) unread: bool,

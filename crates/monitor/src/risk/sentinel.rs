@@ -14,7 +14,7 @@ const RULE: Rule = Rule::TrajectorySentinel;
 const CODE: &str = "risk_critical";
 
 /// The longest window, in turns.
-pub(super) const TURNS_MAX: usize = 32;
+pub(super) const TURNS_MAX: usize = policy::access::RISK_TURNS_MAX;
 /// Calls and reads are counted over so many turns.
 const VOLUME_TURNS: usize = 3;
 const CALLS_MAX: u32 = 12;

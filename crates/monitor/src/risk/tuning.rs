@@ -1,9 +1,8 @@
 //! What an operator may set about the sentinel, within bounds.
 
-use super::sentinel::{Level, TURNS_MAX};
+use policy::access::{RECOVER_TURNS_MIN, RiskSettings};
 
-/// The fewest turns after which a critical session may be forgiven.
-const RECOVER_TURNS_MIN: u32 = 4;
+use super::sentinel::{Level, TURNS_MAX};
 
 /// How the sentinel weighs. Only [`Tuning::new`] makes one, so that it can be relied on.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -44,6 +43,19 @@ impl Tuning {
         }
         let recover_after_turns = recover_after_turns.max(RECOVER_TURNS_MIN);
         Ok(Self { window_turns, decay_per_turn, recover_after_turns })
+    }
+
+    /// As the operator wrote it, with the default for what was not said. What is out of bounds is not read at all, see
+    /// [`RiskSettings`]; if it came here all the same, the default holds.
+    #[must_use]
+    pub fn under(settings: &RiskSettings) -> Self {
+        let usual = Self::default();
+        let read = Self::new(
+            settings.window_turns.unwrap_or(usual.window_turns),
+            settings.decay_per_turn.unwrap_or(usual.decay_per_turn),
+            settings.recover_after_turns.unwrap_or(usual.recover_after_turns),
+        );
+        read.unwrap_or(usual)
     }
 
     /// Turns that count, the present one included.

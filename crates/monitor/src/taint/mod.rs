@@ -18,7 +18,8 @@ pub use delta::TaintDelta;
 pub use fingerprint::{Fingerprint, normal};
 pub use label::{ORIGIN_BYTES_MAX, OUTSIDE, is_outside, label, worse};
 pub use rules::{
-    ACTION_BYTES_MAX, ACTIONS_MAX, Rules, RulesError, Threshold, is_known_action, sensitive_actions,
+    ACTION_BYTES_MAX, ACTIONS_MAX, ALWAYS_SENSITIVE, Rules, RulesError, Threshold, is_known_action,
+    sensitive_actions,
 };
 pub use session::SessionTaint;
 pub use tracker::Tracker;

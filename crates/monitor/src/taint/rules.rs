@@ -2,33 +2,13 @@
 
 use std::collections::BTreeSet;
 
+use model::Profile;
 use model::ipc::ActionName;
-use model::{EffectKind, Profile};
+use policy::access::{Security, TaintBudget};
 
-/// The most actions that can be named.
-pub const ACTIONS_MAX: usize = 256;
-/// The longest name of one.
-pub const ACTION_BYTES_MAX: usize = 128;
-
-/// What is sensitive by default, and no action of ours: names by which other hosts call theirs.
-const OF_OTHERS: &[&str] = &[
-    "identity_propose",
-    "identity_write",
-    "image_generate",
-    "proposal_review",
-    "sandbox_bash",
-    "skill_import",
-    "user_write",
-    "workspace_write",
-];
-
-/// What outside content can stop by default: what a misled agent could do most harm with. Of our own actions their
-/// rows say it, see [`EffectKind::is_budgeted`].
-pub fn sensitive_actions() -> impl Iterator<Item = &'static str> {
-    let kinds = EffectKind::ALL.iter().filter(|it| it.is_budgeted()).map(|it| it.as_str());
-    let actions = ActionName::ALL.iter().filter(|it| it.kind().is_budgeted());
-    kinds.chain(actions.map(|it| it.as_str())).chain(OF_OTHERS.iter().copied())
-}
+pub use policy::access::{
+    ACTION_BYTES_MAX, ACTIONS_MAX, ALWAYS_SENSITIVE, is_known_action, sensitive_actions,
+};
 
 /// The budget's settings, checked.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -99,6 +79,31 @@ impl Rules {
         Ok(Self { threshold, sensitive })
     }
 
+    /// The rules of a session with this profile on a host with these settings. What the operator writes stands in place of
+    /// the default; a profile that is stricter than the host's keeps its own threshold, if that is less. What is in
+    /// [`ALWAYS_SENSITIVE`] stays so.
+    #[must_use]
+    pub fn under(profile: Profile, host: &Security) -> Self {
+        let TaintBudget { threshold, sensitive_actions: named } = &host.taint_budget;
+        let own = Self::of(profile);
+        let said = threshold.and_then(|it| Threshold::from_share(it).ok());
+        let threshold = match said {
+            Some(said) if profile < host.profile.unwrap_or_default() => said.min(own.threshold),
+            Some(said) => said,
+            None => own.threshold,
+        };
+        let Some(named) = named else { return Self { threshold, ..own } };
+        // A call is judged by the kind of its effect: an action means its kind.
+        let kind = |name: &str| {
+            let action = ActionName::ALL.iter().find(|it| it.as_str() == name);
+            action.map(|it| it.kind().as_str())
+        };
+        let named = named.iter().map(String::as_str).chain(ALWAYS_SENSITIVE.iter().copied());
+        let sensitive =
+            named.flat_map(|it| [Some(it), kind(it)]).flatten().map(Box::from).collect();
+        Self { threshold, sensitive }
+    }
+
     /// Can outside content stop this action?
     #[must_use]
     pub fn is_sensitive(&self, action: &str) -> bool {
@@ -132,6 +137,12 @@ impl Threshold {
         Ok(Self((share * f64::from(Self::ALL_MILLIONTHS)).round() as u32))
     }
 
+    /// In thousandths, rounded down.
+    #[must_use]
+    pub fn permille(self) -> u16 {
+        u16::try_from(self.0 / 1000).unwrap_or(u16::MAX)
+    }
+
     /// In millionths.
     #[must_use]
     pub const fn millionths(self) -> u32 {
@@ -143,12 +154,6 @@ impl From<Profile> for Threshold {
     fn from(profile: Profile) -> Self {
         Self(u32::from(profile.taint_permille_max()) * 1000)
     }
-}
-
-/// Is this the name of an effect of ours, or one that is sensitive by default?
-#[must_use]
-pub fn is_known_action(name: &str) -> bool {
-    EffectKind::parse(name).is_some() || sensitive_actions().any(|it| it == name)
 }
 
 fn is_plain(name: &str) -> bool {

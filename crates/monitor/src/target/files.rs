@@ -65,6 +65,24 @@ fn class_of_normal(path: &str, said: Said) -> Targets {
     written.union(class_of_parts(&followed(&parts), said))
 }
 
+/// The ways to write a path, for patterns: from `/` or from `~/`, in small letters, as it stands and with its `..` followed.
+pub(crate) fn spellings(text: &str) -> Vec<String> {
+    let text = text.trim();
+    let path = normal(text.strip_prefix("file://").unwrap_or(text));
+    let mut found = Vec::new();
+    for path in path.split('\0') {
+        let parts: Vec<&str> = path.split('/').filter(|it| !it.is_empty() && *it != ".").collect();
+        for parts in [&followed(&parts), &parts] {
+            let at_home = at_home(parts).filter(|_| path.starts_with(['/', '~', '$', '%']));
+            found.extend(at_home.map(|rest| format!("~/{}", rest.join("/"))));
+            found.push(format!("/{}", parts.join("/")));
+        }
+    }
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
 /// The parts of a path with its `..` followed.
 pub(super) fn followed<'a>(parts: &[&'a str]) -> Vec<&'a str> {
     let mut followed = Vec::with_capacity(parts.len());

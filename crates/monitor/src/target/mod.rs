@@ -20,6 +20,7 @@ use serde_json::Value;
 use crate::deed::Deeds;
 use crate::understood::Understood;
 
+pub(crate) use files::spellings;
 pub use files::{class_of_file, class_of_path, is_secret_file, shows_how};
 pub use hosts::class_of_host;
 pub use obeyed::is_obeyed;

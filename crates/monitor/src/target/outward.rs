@@ -3,6 +3,7 @@
 
 use std::borrow::Cow;
 
+use policy::access::{Glob, flagged};
 use policy::{Target, Targets};
 use scan::net::{self, DomainError, Domains, Inner};
 
@@ -20,6 +21,8 @@ pub struct Reach {
     pub block: Domains,
     /// Hosts of the inner network that the operator has opened.
     pub inner: Inner,
+    /// What an address that carries data off looks like, beside what is known of it.
+    pub flags: Vec<Glob>,
 }
 
 impl Reach {
@@ -37,7 +40,7 @@ impl Reach {
         let block = [&host.blocked_domains, &manifest.sandbox.blocked_domains];
         let block: Vec<&String> = block.into_iter().flatten().flatten().collect();
         let (allow, block) = (allow.collect::<Result<_, _>>()?, Domains::parse(&block)?);
-        Ok(Self { allow, block, inner: host.inner.clone() })
+        Ok(Self { allow, block, inner: host.inner.clone(), flags: host.flag_patterns.clone() })
     }
 
     /// Where nothing is to be reached.
@@ -60,7 +63,8 @@ impl Reach {
         if !self.allow.iter().all(|it| it.permits(&target).is_ok()) {
             found = found.with(Target::UnlistedDomain);
         }
-        if !net::exfiltration(&target).is_empty() {
+        let is_flagged = flagged(&self.flags, &target).is_some();
+        if is_flagged || !net::exfiltration(&target).is_empty() {
             found = found.with(Target::Exfiltration);
         }
         found
@@ -109,7 +113,7 @@ mod tests {
         let reach = Reach {
             allow: vec![list(&["*.example.com"]), list(&["api.example.com", "b.example.com"])],
             block: list(&["b.example.com"]),
-            inner: Inner::default(),
+            ..Reach::default()
         };
         for inside in ["https://api.example.com/x", " HTTPS://API.example.com./ "] {
             assert_eq!(class(&reach, inside), [], "{inside}");

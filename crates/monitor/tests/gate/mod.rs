@@ -24,6 +24,7 @@ mod lost;
 mod named;
 mod outputs;
 mod path;
+mod posture;
 mod properties;
 mod questions;
 mod restart;

@@ -1,25 +1,31 @@
 //! The five layers of access: the host's settings, the agent's manifest, the sandbox of remote
 //! sessions, the user, the operation. A call passes if all five let it pass; a lower layer can only
-//! restrict what a higher one left.
+//! restrict what a higher one left. The scopes of an agent are asked beside them, see `scopes`.
 
 mod file;
+mod glob;
 mod keys;
 mod layer;
+mod scopes;
 mod tool;
 
 pub use file::{
-    ATTACHMENT_BYTES_MAX, Access, Agents, AnswerSettings, Api, Approval, BUDGET_MAX, Browser,
-    Budget, ChannelSettings, Channels, Cidr, DelegationSettings, Effort, Egress, Endpoint,
-    FILE_BYTES_MAX, FileError, Global, GlobalTool, Grant, HeartbeatSettings, HistorySettings,
-    HoursSettings, JOBS_PER_USER_MAX, KnownTools, Limits, LogLevel, Manifest, McpServer, ModelRef,
-    Models, Mount, MountMode, Network, Networks, Notifications, Operations, PEER_BYTES_MAX,
-    POLICY_VERSION_MAX, Peer, Peers, Price, Prices, Privacy, RateLimits, Readers, Refresh, Sandbox,
-    SandboxProfile, SanitizeSettings, SchedulerSettings, Search, SearchEngine, ServeSettings,
-    ServeTls, Service, Shell, SubAgent, Task, ToolFilter, Transport, Unit, User, Users,
-    runs_models,
+    ACTION_BYTES_MAX, ACTIONS_MAX, ALWAYS_SENSITIVE, ATTACHMENT_BYTES_MAX, Access, Agents,
+    AnswerSettings, Api, Approval, BUDGET_MAX, Browser, Budget, ChannelSettings, Channels, Cidr,
+    DelegationSettings, Effort, Egress, Endpoint, FILE_BYTES_MAX, FileError, FileSettings, Global,
+    GlobalTool, Grant, HeartbeatSettings, HistorySettings, HoursSettings, JOBS_PER_USER_MAX,
+    KnownTools, Limits, LogLevel, Manifest, McpServer, ModelRef, Models, Mount, MountMode, Network,
+    Networks, Notifications, Operations, PATTERNS_MAX, PEER_BYTES_MAX, POLICY_VERSION_MAX, Peer,
+    Peers, Price, Prices, Privacy, RECOVER_TURNS_MIN, RISK_TURNS_MAX, RateLimits, Readers, Refresh,
+    RiskSettings, Sandbox, SandboxProfile, SanitizeSettings, SchedulerSettings, Search,
+    SearchEngine, Security, ServeSettings, ServeTls, Service, Shell, SubAgent, TaintBudget, Task,
+    ToolFilter, Transport, Unit, User, Users, flagged, is_known_action, runs_models,
+    sensitive_actions,
 };
+pub use glob::{Glob, GlobError, PATTERN_BYTES_MAX};
 pub use keys::{KeyGrant, KeyMode, Keys};
 pub use model::Domain;
+pub use scopes::{Registry, Scope, ScopeError, Scopes};
 pub use tool::Tool;
 
 use model::Objection;
@@ -73,7 +79,7 @@ pub enum Layer {
     Operation,
 }
 
-/// Proof that all five layers let a call pass.
+/// Proof that all five layers and the scopes let a call pass.
 #[derive(Debug)]
 pub struct Passed(());
 
@@ -115,11 +121,20 @@ impl Layer {
     }
 }
 
-/// Do all five layers let the call pass?
+/// Do all five layers let the call pass, and the scopes?
 ///
 /// # Errors
-/// With what the topmost layer that objects has against it.
+/// With what the topmost layer that objects has against it, or else a scope.
 pub fn decide(layers: &Layers<'_>, request: &Request<'_>) -> Result<Passed, Objection> {
     Layer::ALL.iter().try_for_each(|it| it.check(layers, request))?;
+    in_scope(layers, request)?;
     Ok(Passed(()))
+}
+
+/// Do the scopes of the agent hold the tool, whatever is to be done with it?
+///
+/// # Errors
+/// With what the first that does not has against it.
+pub fn in_scope(layers: &Layers<'_>, request: &Request<'_>) -> Result<(), Objection> {
+    scopes::check(layers, request)
 }

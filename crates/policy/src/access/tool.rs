@@ -62,6 +62,12 @@ impl<'a> Tool<'a> {
         self.server.as_deref()
     }
 
+    /// The last part of its name, in small letters.
+    #[must_use]
+    pub fn last_part(&self) -> &str {
+        &self.suffix
+    }
+
     /// Is a tool called at all? Messages and the agent's own thinking are no tools; of the layers, only the user's is about
     /// them: who may use the agent, and what is denied to them by its name.
     #[must_use]

@@ -80,6 +80,7 @@ model::rules! {
         EgressBlocked = "egress-blocked",
         EgressBusy = "egress-busy",
         EgressCircle = "egress-circle",
+        EgressFlagged = "egress-flagged",
         EgressHeader = "egress-header",
         EgressInner = "egress-inner",
         EgressMethod = "egress-method",

@@ -54,6 +54,13 @@ impl Blocklist {
         Self { where_it_runs: WhereItRuns::InACage, ..Self::new(&[], &NETWORK) }
     }
 
+    /// The same and `blocked`.
+    #[must_use]
+    pub fn and<S: AsRef<str>>(mut self, blocked: &[S]) -> Self {
+        self.blocked.extend(Self::new(blocked, &[]).blocked);
+        self
+    }
+
     /// The patterns that were added, each once.
     pub fn added(&self) -> impl Iterator<Item = &str> {
         self.blocked.iter().map(String::as_str)

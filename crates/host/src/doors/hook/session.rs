@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use aegx::{Digest, Principal};
 use hooks::{Host, ToolUse};
-use model::{AgentId, Caller, EffectKind, Kind, Profile, SessionId, ToolDef, UserId};
+use model::{AgentId, Caller, EffectKind, Kind, SessionId, ToolDef, UserId};
 use monitor::{Approver, Begun, Opening, Output};
 use serde_json::Value;
 
@@ -118,7 +118,7 @@ impl Hooked {
         let opening = Opening {
             who: self.who.clone(),
             principal: Principal::User,
-            profile: Profile::Standard,
+            profile: admission.profile(),
             parent: self.parent.clone(),
             admission,
             approver: Approver::Reachable,

@@ -23,7 +23,7 @@ use std::sync::atomic::Ordering;
 use ::mcp::trust::{self, Access};
 use aegx::{Principal, RecordType};
 use evidence::{Clock as _, NewRecord, SystemClock};
-use model::{AgentId, Caller, Kind, Profile, RawCall, SessionId, ToolDef, UserId};
+use model::{AgentId, Caller, Kind, RawCall, SessionId, ToolDef, UserId};
 use monitor::{Approver, Asked, Begun, Opening, Output, Refusal, Status};
 use serde_json::{Value, json};
 
@@ -144,12 +144,13 @@ impl Doors<'_> {
         client.listed.forget_shown();
         let tools: Vec<ToolDef> = client.tools.values().cloned().collect();
         let admission = crate::admission(self.home, &client.who, &tools);
+        let admission = admission.map_err(|error| error.to_string())?;
         let opening = Opening {
             who: client.who.clone(),
             principal: Principal::User,
-            profile: Profile::Standard,
+            profile: admission.profile(),
             parent: None,
-            admission: admission.map_err(|error| error.to_string())?,
+            admission,
             approver: Approver::Reachable,
             tools,
         };

@@ -78,7 +78,7 @@ impl Listing<'_> {
             if self.pattern.is_none_or(|it| is_like(&name, it)) {
                 self.entries.push((child.as_str().to_owned(), told));
             }
-            if it.stat.kind == Kind::Folder && depth > 1 {
+            if it.stat.kind == Kind::Folder && depth > 1 && !self.files.is_denied(&child) {
                 below.push(child);
             }
         }

@@ -17,6 +17,7 @@ use model::ipc::{FileEdit, FileList, FileRead, FileSearch, FileWrite};
 use model::{SessionId, Source, Taint, TaintTag};
 use monitor::target::class_of_file;
 use monitor::{Output, Permit, Status, taint};
+use policy::access::Glob;
 use policy::{Target, Targets};
 use scan::boundary::{self, Boundary, Nonce};
 use serde_json::{Map, Value, json};
@@ -30,13 +31,31 @@ pub struct WorkspaceFiles {
     dir: Dir,
     root: PathBuf,
     registry: Registry,
+    /// What is not read here.
+    denied: Vec<Glob>,
 }
 
 impl WorkspaceFiles {
     /// The workspace that `dir` holds, which lies at `root`.
     #[must_use]
     pub fn new(dir: Dir, root: PathBuf, registry: Registry) -> Self {
-        Self { dir, root, registry }
+        Self { dir, root, registry, denied: Vec::new() }
+    }
+
+    /// The same without what these patterns deny: nobody looks into it who looks into many files. Who names one is stopped
+    /// at the gate.
+    #[must_use]
+    pub fn denying(self, denied: Vec<Glob>) -> Self {
+        Self { denied, ..self }
+    }
+
+    /// Is it not to be looked into?
+    fn is_denied(&self, path: &Relative) -> bool {
+        let whole = self.root.join(path.as_str());
+        !self.denied.is_empty()
+            && [path.as_str(), &whole.to_string_lossy()]
+                .iter()
+                .any(|it| monitor::is_denied(&self.denied, it))
     }
 
     pub(super) fn read(&self, permit: Permit<FileRead>, now: i64) -> Output {

@@ -92,6 +92,10 @@ impl Hunt<'_> {
                 self.whole = false;
                 continue;
             };
+            if self.files.is_denied(&child) {
+                self.skipped += 1;
+                continue;
+            }
             match it.stat.kind {
                 Kind::File if class_of_file(child.as_str()).contains(Target::SecretFile) => {
                     self.skipped += 1;

@@ -1,6 +1,7 @@
 //! Guards that look at a call before it happens.
 
 pub(super) mod credential_scope;
+pub(super) mod denied_read;
 pub(super) mod layered_access;
 pub(super) mod obeyed_file;
 pub(super) mod poisoned_memory;

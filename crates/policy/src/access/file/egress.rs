@@ -3,10 +3,12 @@
 use serde::Deserialize;
 use serde::de::{Deserializer, Error};
 
-use scan::net::{Inner, InnerHost, Prefix, Target};
+use scan::net::{Inner, InnerHost, Prefix, Rule, Suspicion, Target};
 
 use super::parts::hosts;
 use super::scalar::{Label, Number, text};
+use super::security::patterns;
+use crate::access::Glob;
 
 /// Methods that may be listed. `CONNECT` is a tunnel, in which there may be any.
 const METHODS: &[&str] =
@@ -39,6 +41,9 @@ pub struct Egress {
     /// Hosts of the inner network that are open all the same.
     #[serde(default, deserialize_with = "inner")]
     pub inner: Inner,
+    /// Addresses that look as if they carried data off, beside those that are seen to.
+    #[serde(default, deserialize_with = "flags")]
+    pub flag_patterns: Vec<Glob>,
 }
 
 /// A search engine.
@@ -71,6 +76,20 @@ fn engine_address<'de, D: Deserializer<'de>>(input: D) -> Result<String, D::Erro
         let read = read.or_else(|it| Target::dangerously_on_this_machine(url).map_err(|_| it));
         read.map(|_| url.to_owned()).map_err(|refused| format!("{refused}; {HERE}"))
     })
+}
+
+/// The sign that an address is like one that the settings flag, if it is.
+#[must_use]
+pub fn flagged(patterns: &[Glob], target: &Target) -> Option<Suspicion> {
+    let address = target.url().as_str().to_lowercase();
+    patterns.iter().find(|it| it.fits(&address)).map(|pattern| Suspicion {
+        rule: Rule::EgressFlagged,
+        reason: format!("the address is like `{pattern}`, which the settings flag"),
+    })
+}
+
+fn flags<'de, D: Deserializer<'de>>(input: D) -> Result<Vec<Glob>, D::Error> {
+    patterns(input, "egress.flagPatterns", Glob::address)
 }
 
 /// Methods as servers know them: in capital letters.

@@ -1,9 +1,11 @@
 //! The host's settings: `config.yaml`, with `tools`, `providers`, `egress`, `services`, `browser`, `sandbox`,
 //! `shell`, `scheduler`, `intent`, `notifications`, `sanitize`, `answers`, `models`, `serve`, `delegation`,
-//! `channel_config` and `history`.
+//! `channel_config`, `history`, `securityProfile`, `taintBudget`, `risk`, `files` and
+//! `capabilityScopes`.
 
 use std::collections::BTreeMap;
 
+use model::Profile;
 use model::provider::{Provider, ProviderKind};
 use scan::net::Inner;
 use serde::{Deserialize, Deserializer};
@@ -22,12 +24,14 @@ use super::sandbox::SandboxProfile;
 use super::sanitize::SanitizeSettings;
 use super::scalar::{Flag, Label};
 use super::scheduler::SchedulerSettings;
+use super::scopes;
+use super::security::{self, FileSettings, RiskSettings, Security, TaintBudget};
 use super::serve::ServeSettings;
 use super::server::web_address;
 use super::services::{RawServices, Service, Services};
 use super::shell::Shell;
 use super::yaml;
-use crate::access::Domain;
+use crate::access::{Domain, Scopes};
 
 /// The host's settings. A domain of tools that is not mentioned is on; a kind of provider that is not
 /// mentioned is as the host has it.
@@ -50,6 +54,8 @@ pub struct Global {
     delegation: DelegationSettings,
     channels: Channels,
     history: HistorySettings,
+    security: Security,
+    scopes: Scopes,
 }
 
 /// How a person is told of questions.
@@ -111,9 +117,14 @@ impl Global {
             file.delegation.is_some(),
             file.channel_config.is_some(),
             file.history.is_some(),
+            file.security_profile.is_some(),
+            file.taint_budget.is_some(),
+            file.risk.is_some(),
+            file.files.is_some(),
+            file.capability_scopes.is_some(),
         ];
         if !sections.contains(&true) {
-            let there = "it says nothing; there are `tools`, `providers`, `egress`, `services`, `browser`, `sandbox`, `shell`, `scheduler`, `intent`, `notifications`, `sanitize`, `answers`, `models`, `serve`, `delegation`, `channel_config` and `history`";
+            let there = "it says nothing; there are `tools`, `providers`, `egress`, `services`, `browser`, `sandbox`, `shell`, `scheduler`, `intent`, `notifications`, `sanitize`, `answers`, `models`, `serve`, `delegation`, `channel_config`, `history`, `securityProfile`, `taintBudget`, `risk`, `files` and `capabilityScopes`";
             return Err(FileError::at(1, there));
         }
         let egress = file.egress.unwrap_or_default();
@@ -141,6 +152,13 @@ impl Global {
             delegation: file.delegation.unwrap_or_default(),
             channels,
             history: file.history.unwrap_or_default(),
+            security: Security {
+                profile: file.security_profile,
+                taint_budget: file.taint_budget.unwrap_or_default(),
+                risk: file.risk.unwrap_or_default(),
+                files: file.files.unwrap_or_default(),
+            },
+            scopes: file.capability_scopes.unwrap_or_default(),
         })
     }
 
@@ -250,10 +268,29 @@ impl Global {
         &self.history
     }
 
+    /// How careful the host is.
+    #[must_use]
+    pub fn security(&self) -> &Security {
+        &self.security
+    }
+
+    /// What agents can do at all.
+    #[must_use]
+    pub fn scopes(&self) -> &Scopes {
+        &self.scopes
+    }
+
     /// The same settings with these hosts of the inner network open, for what the host itself asks of them.
     #[must_use]
     pub fn dangerously_opening(mut self, inner: Inner) -> Self {
         self.egress.inner = inner;
+        self
+    }
+
+    /// The same settings without scopes, which are about agents, for what the host itself asks.
+    #[must_use]
+    pub fn without_scopes(mut self) -> Self {
+        self.scopes = Scopes::default();
         self
     }
 
@@ -306,6 +343,16 @@ struct File {
     channel_config: Option<Channels>,
     #[serde(default, deserialize_with = "there")]
     history: Option<HistorySettings>,
+    #[serde(default, rename = "securityProfile", deserialize_with = "security::profile")]
+    security_profile: Option<Profile>,
+    #[serde(default, rename = "taintBudget", deserialize_with = "there")]
+    taint_budget: Option<TaintBudget>,
+    #[serde(default, deserialize_with = "there")]
+    risk: Option<RiskSettings>,
+    #[serde(default, deserialize_with = "there")]
+    files: Option<FileSettings>,
+    #[serde(default, rename = "capabilityScopes", deserialize_with = "scopes::scopes")]
+    capability_scopes: Option<Scopes>,
 }
 
 /// A section that is there counts as there, whatever is in it.

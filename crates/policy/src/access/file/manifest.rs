@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use model::{AgentId, UserId};
+use model::{AgentId, Profile, UserId};
 use serde::Deserialize;
 use serde::de::{Deserializer, Error};
 use serde_saphyr::Spanned;
@@ -11,6 +11,7 @@ use super::front::{self, Cut};
 use super::models::Task;
 use super::parts::{Effort, Grant, Operations, Sandbox, SubAgent};
 use super::scalar::{Label, Set, UserName};
+use super::security;
 use super::server::McpServer;
 use super::{FileError, yaml};
 use crate::access::Domain;
@@ -51,6 +52,10 @@ pub struct Manifest {
     /// What may be done with tools that do several things, by name of the tool, its last part, or
     /// its domain, in small letters.
     pub operations: BTreeMap<String, Operations>,
+    /// How careful its sessions are at least. It makes none less careful than the host's settings do.
+    pub security_profile: Option<Profile>,
+    /// A scope of the host's settings that holds for it, too.
+    pub capability_scope: Option<String>,
     /// The rest of the file: the agent's instructions.
     pub body: String,
 }
@@ -154,6 +159,8 @@ const KEYS: &[&str] = &[
     "agents",
     "credentials",
     "toolOperations",
+    "securityProfile",
+    "capabilityScope",
 ];
 
 #[derive(Default, Deserialize)]
@@ -180,6 +187,9 @@ struct Raw {
     credentials: Option<Credentials>,
     #[serde(default)]
     tool_operations: BTreeMap<String, Spanned<Operations>>,
+    #[serde(default, deserialize_with = "security::profile")]
+    security_profile: Option<Profile>,
+    capability_scope: Option<Label>,
 }
 
 #[derive(Clone, Copy, Deserialize)]
@@ -225,6 +235,8 @@ impl Raw {
             agents: self.agents.into_iter().map(|(name, it)| (name, it.value)).collect(),
             grants: self.credentials.map(|it| it.grants),
             operations: BTreeMap::new(),
+            security_profile: self.security_profile,
+            capability_scope: text(self.capability_scope),
             body: body.to_owned(),
         }
     }

@@ -19,6 +19,8 @@ mod sandbox;
 mod sanitize;
 mod scalar;
 mod scheduler;
+mod scopes;
+mod security;
 mod serve;
 mod server;
 mod services;
@@ -30,7 +32,7 @@ pub use answers::AnswerSettings;
 pub use browser::Browser;
 pub use channels::{ATTACHMENT_BYTES_MAX, ChannelSettings, Channels, PEER_BYTES_MAX, Peers};
 pub use delegation::DelegationSettings;
-pub use egress::{Egress, Search, SearchEngine};
+pub use egress::{Egress, Search, SearchEngine, flagged};
 pub use error::FileError;
 pub use global::{Global, GlobalTool, Notifications, Peer};
 pub use history::HistorySettings;
@@ -43,6 +45,10 @@ pub use parts::{
 pub use sandbox::SandboxProfile;
 pub use sanitize::SanitizeSettings;
 pub use scheduler::{HeartbeatSettings, HoursSettings, JOBS_PER_USER_MAX, SchedulerSettings};
+pub use security::{
+    ACTION_BYTES_MAX, ACTIONS_MAX, ALWAYS_SENSITIVE, FileSettings, PATTERNS_MAX, RECOVER_TURNS_MIN,
+    RISK_TURNS_MAX, RiskSettings, Security, TaintBudget, is_known_action, sensitive_actions,
+};
 pub use serve::{
     Cidr, LogLevel, Networks, POLICY_VERSION_MAX, Prices, Privacy, RateLimits, ServeSettings,
     ServeTls,

@@ -55,6 +55,9 @@ impl<'de> DeserializeSeed<'de> for NameOf {
     type Value = Provider;
 
     fn deserialize<D: Deserializer<'de>>(self, input: D) -> Result<Provider, D::Error> {
-        text(input, |name| resolve(self.0.as_str(), name).map_err(|error| error.to_string()))
+        text(input, |name| {
+            let found = resolve(self.0.as_str(), name).map_err(|error| error.to_string())?;
+            Ok(found.meant())
+        })
     }
 }

@@ -10,6 +10,11 @@ use super::users::Agents;
 /// Rungs of confinement that can be required.
 const RUNGS: &[&str] = &["namespaces", "landlock", "seccomp", "seatbelt", "limits", "cgroup"];
 
+/// The most commands that can be blocked.
+const BLOCKED_MAX: usize = 256;
+/// The longest of them, in bytes.
+const BLOCKED_BYTES_MAX: usize = 200;
+
 /// How commands of agents are confined.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
@@ -23,6 +28,9 @@ pub struct Shell {
     /// The agents whose commands have a way to the network, which is our proxy. None if nothing is said.
     #[serde(default)]
     pub network: Option<Agents>,
+    /// Commands that no agent runs, beside those that never run: a name, or the words that a command begins with.
+    #[serde(default, deserialize_with = "blocked")]
+    pub blocked: Vec<String>,
 }
 
 impl Shell {
@@ -33,6 +41,26 @@ impl Shell {
             None => false,
             Some(Agents::All) => true,
             Some(Agents::Only(agents)) => agents.contains(agent),
+        }
+    }
+}
+
+/// Words as a command begins with them. What a shell would take for more than a word blocks nothing, and is refused.
+fn blocked<'de, D: Deserializer<'de>>(input: D) -> Result<Vec<String>, D::Error> {
+    const KEY: &str = "`shell.blocked`";
+    let all: Vec<Label> = Vec::deserialize(input)?;
+    if all.len() > BLOCKED_MAX {
+        return Err(D::Error::custom(format!("{KEY} has at most {BLOCKED_MAX} commands")));
+    }
+    let plain = |it: char| it.is_alphanumeric() || " -_./:=@+,".contains(it);
+    let is_plain = |it: &str| it.len() <= BLOCKED_BYTES_MAX && it.chars().all(plain);
+    let all: Vec<String> = all.into_iter().map(|it| it.0).collect();
+    match all.iter().find(|it| !is_plain(it) || it.trim_start().starts_with(['-', '/'])) {
+        None => Ok(all),
+        Some(bad) => {
+            let bad = bad.chars().take(BLOCKED_BYTES_MAX).collect::<String>();
+            let how = "name a command, without its folder, and the words that follow it";
+            Err(D::Error::custom(format!("{KEY}: `{}`: {how}", bad.escape_debug())))
         }
     }
 }
