@@ -6,6 +6,7 @@
 mod announced;
 mod around;
 mod call;
+mod carried;
 mod fetching;
 mod interactive;
 mod prompt;
@@ -35,6 +36,7 @@ use crate::gate::Gate;
 use crate::trust::{self, Trust};
 use announced::Announced;
 use call::Came;
+use carried::{Carried, Which};
 use prompt::Prompt;
 use session::Hooked;
 use stamps::Stamps;
@@ -60,6 +62,8 @@ pub struct HookDoor<'a> {
     sessions: Mutex<HashMap<String, Arc<Mutex<Hooked>>>>,
     /// Calls on their way to servers.
     announced: Mutex<Vec<Announced>>,
+    /// Calls that a daemon before this one let through.
+    carried: Mutex<HashMap<Which, Carried>>,
     /// What one door saw and another did not.
     missed: AtomicU64,
     /// Files that changed between calls, and nobody was seen to write them.
@@ -78,6 +82,7 @@ impl<'a> HookDoor<'a> {
             user_home,
             sessions: Mutex::default(),
             announced: Mutex::default(),
+            carried: Mutex::new(carried::taken(home)),
             missed: AtomicU64::new(0),
             changed: AtomicU64::new(0),
             stamps: Mutex::default(),
@@ -306,6 +311,13 @@ impl<'a> HookDoor<'a> {
     pub fn waiting(&self) -> usize {
         let sessions: Vec<_> = lock(&self.sessions).values().cloned().collect();
         sessions.iter().map(|it| lock(it).waiting()).sum()
+    }
+
+    /// Are there calls under way that need this daemon and no other?
+    #[must_use]
+    pub fn is_watching(&self) -> bool {
+        let sessions: Vec<_> = lock(&self.sessions).values().cloned().collect();
+        sessions.iter().any(|it| lock(it).is_watching())
     }
 
     /// How often a result came of a call that no hook had announced.
