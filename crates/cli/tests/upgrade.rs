@@ -25,7 +25,7 @@ const GOES_WITHIN: Duration = Duration::from_secs(60);
 fn installed(state: &State) -> std::path::PathBuf {
     let at = state.dir.path().join("bin/lazaret");
     fs::create_dir_all(at.parent().unwrap()).unwrap();
-    replace(&at);
+    fs::hard_link(LAZARET, &at).or_else(|_| fs::copy(LAZARET, &at).map(drop)).unwrap();
     at
 }
 
@@ -70,8 +70,7 @@ fn an_upgrade_waits_for_a_call_and_not_for_a_client() {
     let pid = start(&program, &state);
     let door = mcp::door(&mcp::new_name().unwrap(), false);
     let mut client = Connection::open(state.path(), &door, &[]).unwrap().unwrap();
-    let tool =
-        json!({ "name": "look", "description": "Looks.", "inputSchema": { "type": "object" } });
+    let tool = json!({ "name": "look", "description": "Looks.", "annotations": { "readOnlyHint": true }, "inputSchema": { "type": "object" } });
     ask(&mut client, &json!({ "op": "tools", "server": "s", "tools": [tool] }));
     let begin =
         json!({ "op": "begin", "server": "s", "kind": "tool", "name": "look", "arguments": {} });

@@ -6,16 +6,15 @@
 
 use std::fs;
 use std::io::{self, Read as _, Write as _};
-use std::net::Shutdown;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use host::doors::{self, hello::PROTOCOL};
+use host::doors::{self, DOOR_BYTES_MAX, hello::PROTOCOL};
 use sandbox::cage::{Cage, Line};
 use setup::{Host, Wiring};
 
@@ -33,6 +32,13 @@ const HELLO_BYTES_MAX: usize = 512;
 const AT_ONCE_MAX: usize = 64;
 /// How long a hook may take to say what it wants, and the daemon to answer.
 const ANSWER_MAX: Duration = Duration::from_secs(30);
+/// Bytes of the length that a frame begins with.
+const HEADER_BYTES: usize = 4;
+/// The most bytes of an answer, with its header: a result may come back changed, and JSON may double it.
+const ANSWER_BYTES_MAX: u64 = 80 << 20;
+/// How long a daemon that does not answer is asked again: less than a hook waits.
+const AGAIN_MAX: Duration = Duration::from_secs(4);
+const PAUSE: Duration = Duration::from_millis(20);
 
 /// A socket that is found inside, and the daemon outside.
 pub(crate) struct Outside {
@@ -108,60 +114,58 @@ impl Drop for Outside {
     }
 }
 
-/// One call of a hook, there and back.
-fn pass_on(home: &Path, inside: &UnixStream) -> io::Result<()> {
+/// One call of a hook, there and back. A daemon that goes before it has said a word is asked again, as the next one.
+fn pass_on(home: &Path, mut inside: &UnixStream) -> io::Result<()> {
     inside.set_read_timeout(Some(ANSWER_MAX))?;
     inside.set_write_timeout(Some(ANSWER_MAX))?;
-    let hello = hello(inside)?;
-    let daemon = connect(home)?;
-    daemon.set_read_timeout(Some(ANSWER_MAX))?;
-    daemon.set_write_timeout(Some(ANSWER_MAX))?;
-    (&daemon).write_all(&hello)?;
-    thread::scope(|scope| {
-        let asked = scope.spawn(|| copy(inside, &daemon));
-        let answered = copy(&daemon, inside);
-        // Whoever still reads hears that it is over.
-        let _ = daemon.shutdown(Shutdown::Both);
-        let _ = inside.shutdown(Shutdown::Both);
-        let _ = asked.join();
-        answered
-    })
-}
-
-fn copy(mut from: &UnixStream, mut to: &UnixStream) -> io::Result<()> {
-    io::copy(&mut from, &mut to).map(drop)
-}
-
-/// The first frame, if it asks for the door of hooks; as it came.
-fn hello(mut inside: &UnixStream) -> io::Result<Vec<u8>> {
-    let mut frame = vec![0; size_of::<u32>()];
-    inside.read_exact(&mut frame)?;
-    let length = <[u8; size_of::<u32>()]>::try_from(frame.as_slice()).map_err(io::Error::other)?;
-    let length = usize::try_from(u32::from_be_bytes(length)).map_err(io::Error::other)?;
-    if length > HELLO_BYTES_MAX {
-        return Err(io::Error::other("no hello"));
-    }
-    let mut words = vec![0; length];
-    inside.read_exact(&mut words)?;
-    if !is_hook(&words) {
+    let hello = frame(inside, HELLO_BYTES_MAX)?;
+    if !is_hook(hello.get(HEADER_BYTES..).unwrap_or_default()) {
         return Err(io::Error::other("another door"));
     }
-    frame.extend(words);
-    Ok(frame)
+    let asked = [hello, frame(inside, DOOR_BYTES_MAX)?].concat();
+    let end = Instant::now() + AGAIN_MAX;
+    loop {
+        match ask(home, &asked) {
+            Ok(answer) if !answer.is_empty() => return inside.write_all(&answer),
+            Ok(_) | Err(_) if Instant::now() < end => thread::sleep(PAUSE),
+            Ok(_) => return Err(io::Error::other("no answer")),
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// What the daemon answers, as it came; it is started again if it has gone.
+fn ask(home: &Path, asked: &[u8]) -> io::Result<Vec<u8>> {
+    let socket = doors::socket_path(home);
+    let mut daemon = UnixStream::connect(&socket).or_else(|_| {
+        daemon::start(home).map_err(|failure| io::Error::other(failure.message().to_owned()))?;
+        UnixStream::connect(&socket)
+    })?;
+    daemon.set_read_timeout(Some(ANSWER_MAX))?;
+    daemon.set_write_timeout(Some(ANSWER_MAX))?;
+    daemon.write_all(asked)?;
+    let mut answer = Vec::new();
+    daemon.take(ANSWER_BYTES_MAX).read_to_end(&mut answer)?;
+    Ok(answer)
+}
+
+/// A frame with its header, as it came.
+fn frame(mut inside: &UnixStream, bytes_max: usize) -> io::Result<Vec<u8>> {
+    let mut header = [0; HEADER_BYTES];
+    inside.read_exact(&mut header)?;
+    let length = usize::try_from(u32::from_be_bytes(header)).map_err(io::Error::other)?;
+    if length > bytes_max {
+        return Err(io::Error::other("too long a frame"));
+    }
+    // Grows as bytes come: a length alone costs no memory.
+    let mut frame = header.to_vec();
+    let read = inside.take(length as u64).read_to_end(&mut frame)?;
+    if read == length { Ok(frame) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
 }
 
 fn is_hook(words: &[u8]) -> bool {
     let mut words = str::from_utf8(words).unwrap_or_default().split_ascii_whitespace();
     words.next() == Some(PROTOCOL) && words.next() == Some(DOOR)
-}
-
-/// The daemon; it is started again if it has gone.
-fn connect(home: &Path) -> io::Result<UnixStream> {
-    let socket = doors::socket_path(home);
-    UnixStream::connect(&socket).or_else(|_| {
-        daemon::start(home).map_err(|failure| io::Error::other(failure.message().to_owned()))?;
-        UnixStream::connect(&socket)
-    })
 }
 
 #[cfg(test)]

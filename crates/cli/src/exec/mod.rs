@@ -63,7 +63,7 @@ pub(crate) struct Args {
     #[arg(long)]
     report: bool,
     /// Print what holds as one JSON object on stderr.
-    #[arg(long, conflicts_with = "report")]
+    #[arg(long, visible_alias = "json", conflicts_with = "report")]
     report_json: bool,
 }
 
@@ -74,7 +74,7 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
     let mut preset = args.settings.preset()?;
     if let Some(preset) = &mut preset {
         preset.give(&mut cage)?;
-        output::note(&preset.said(&cage, args.settings.network));
+        output::hint(&preset.said(&cage, args.settings.network));
     }
     let preset = preset.as_ref();
     let inmate = args.settings.inmate(&cage, preset)?;

@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 use std::sync::atomic::Ordering;
 
-use aegx::Digest;
 use evidence::{Clock as _, SystemClock};
 use hooks::{Host, Reply, ToolUse};
 use model::{RawCall, Source};
@@ -58,7 +57,7 @@ impl HookDoor<'_> {
                 // Where the host cannot ask, nobody's yes can come by it.
                 if hooks::dialect(session.host).asks() {
                     let (kind, call) = (verdict.effect, verdict.action);
-                    let args = Digest::of(args.as_bytes());
+                    let args = tools::digest_of(tool);
                     session.asks(key_of(tool), AskedCall { kind, call, args });
                     self.watch(session, tool);
                     self.look_at_files(session, tool);
@@ -143,12 +142,11 @@ impl HookDoor<'_> {
         let Some(AskedCall { kind, call, args }) = session.take_asked(key) else {
             return Ok(None);
         };
-        let asked = tools::args_of(tool).to_string();
         // Another call than the one that was asked about: nobody has said yes to it.
-        if args != Digest::of(asked.as_bytes()) {
+        if args != tools::digest_of(tool) {
             return Ok(None);
         }
-        let args = asked;
+        let args = tools::args_of(tool).to_string();
         let monitor = &self.gate.monitor;
         monitor.confirm_call(&session.who, kind, call).map_err(|error| error.to_string())?;
         let asked = Asked::Tool(RawCall { tool: &tool.name, args: args.as_bytes() });

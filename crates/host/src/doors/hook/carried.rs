@@ -96,7 +96,8 @@ impl HookDoor<'_> {
     /// The daemon ends in order: every session is settled, and calls that are under way are written down for the next one.
     pub fn leave(&self) {
         let sessions: Vec<_> = lock(&self.sessions).values().cloned().collect();
-        let mut calls: Vec<(Which, Carried)> = Vec::new();
+        // Those that no result has come of since the daemon before.
+        let mut calls: Vec<(Which, Carried)> = lock(&self.carried).drain().collect();
         for session in sessions {
             let mut session = lock(&session);
             let is_trusted = self.is_trusted(&session);
@@ -127,9 +128,10 @@ impl HookDoor<'_> {
         let which = Which { session: session.who.session.as_str().to_owned(), key: key.to_owned() };
         let Some(carried) = lock(&self.carried).remove(&which) else { return Ok(Found::Unknown) };
         let args = tools::args_of(tool).to_string();
+        let digest = tools::digest_of(tool);
         if let Some(asked) = AskedCall::of(&carried) {
             // Another call than the one that was asked about: nobody has said yes to it.
-            if asked.args != Digest::of(args.as_bytes()) {
+            if asked.args != digest {
                 return Ok(Found::Unknown);
             }
             let confirmed = self.gate.monitor.confirm_call(&session.who, asked.kind, asked.call);
