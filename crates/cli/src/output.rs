@@ -99,6 +99,11 @@ pub(crate) struct Paint {
 }
 
 impl Paint {
+    /// Without any, for programs.
+    pub(crate) fn none() -> Self {
+        Self { on: false }
+    }
+
     pub(crate) fn for_stdout() -> Self {
         let on = match manner().color {
             Color::Auto => is_terminal() && std::env::var_os("NO_COLOR").is_none(),

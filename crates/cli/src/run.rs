@@ -29,14 +29,21 @@ use crate::output::{Color, Manner};
 #[derive(Parser)]
 #[command(name = "lazaret", version, propagate_version = true)]
 struct Cli {
+    #[command(flatten)]
+    speaking: Speaking,
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// How the program speaks, whatever it does.
+#[derive(clap::Args)]
+struct Speaking {
     /// When colours are used.
     #[arg(long, global = true, value_enum, value_name = "WHEN", default_value_t)]
     color: Color,
     /// Say nothing where all is well: results and exit codes alone.
     #[arg(long, global = true)]
     quiet: bool,
-    #[command(subcommand)]
-    command: Command,
 }
 
 #[derive(Subcommand)]
@@ -92,6 +99,8 @@ enum Command {
 #[command(name = "lazaret exec", version)]
 struct ExecOnly {
     #[command(flatten)]
+    speaking: Speaking,
+    #[command(flatten)]
     args: exec::Args,
 }
 
@@ -99,11 +108,18 @@ fn parse() -> Command {
     let words: Vec<OsString> = std::env::args_os().skip(1).collect();
     if words.first().is_some_and(|it| it == "exec") {
         let only: ExecOnly = parsed("lazaret exec", words.into_iter().skip(1).collect());
+        only.speaking.apply();
         return Command::Exec(Box::new(only.args));
     }
     let all: Cli = parsed("lazaret", words);
-    output::speak(Manner { color: all.color, quiet: all.quiet });
+    all.speaking.apply();
     all.command
+}
+
+impl Speaking {
+    fn apply(&self) {
+        output::speak(Manner { color: self.color, quiet: self.quiet });
+    }
 }
 
 /// Texts for people are prepared only where they are shown.

@@ -234,6 +234,25 @@ fn in_a_trusted_folder_files_are_the_users_own() {
 }
 
 #[test]
+fn a_folder_that_is_not_known_is_asked_about_once_and_a_yes_trusts_it() {
+    let state = State::new();
+    for _ in 0..2 {
+        let said = state.hook("SessionStart", json!({ "source": "startup" }));
+        assert!(said.contains("does not know the folder"), "{said}");
+    }
+    let waiting = state.run(&["approvals", "--json"]).objects();
+    assert_eq!(waiting.len(), 1, "{waiting:?}");
+    let folder = state.work().display().to_string();
+    assert!(waiting[0].to_string().contains(&folder), "{waiting:?}");
+    let id = waiting[0]["id"].as_str().unwrap().to_owned();
+    let ran = state.run(&["approvals", "approve", &id, "--yes", "--by", "me"]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert!(state.run(&["trust", "--list"]).out.contains(&folder));
+    assert_eq!(state.hook("SessionStart", json!({ "source": "startup" })), "");
+    assert_eq!(state.count("folder_trusted"), 1);
+}
+
+#[test]
 fn what_was_fetched_into_a_trusted_folder_stays_outside_content() {
     let state = State::new();
     let folder = state.work().display().to_string();

@@ -172,6 +172,58 @@ fn what_is_given_is_listed_and_links_are_not_followed() {
     assert!(told["held"].is_object() || told["held"].is_array(), "{told}");
 }
 
+#[test]
+fn whoever_wants_quiet_is_told_nothing_of_a_preset() {
+    let place = Place::new("claude", "echo here");
+    let said = place.run(&["--quiet", "--color", "never", "--", "claude"]);
+    assert_eq!(said, (0, "here\n".to_owned(), String::new()));
+}
+
+/// The program of hooks, beside ours.
+fn hook() -> PathBuf {
+    files::resolved(&PathBuf::from(LAZARET).with_file_name("lazaret-hook")).unwrap()
+}
+
+#[test]
+fn hooks_of_an_agent_in_its_cage_are_answered_by_the_daemon_outside() {
+    let script = r#"
+        command=$(sed -n 's/.*"command": *"\([^"]*\)".*/\1/p' ~/.claude/settings.json)
+        call() {
+            printf '{"session_id":"c1","cwd":"%s","transcript_path":"/x","permission_mode":"default","hook_event_name":"PreToolUse","tool_name":"Bash","tool_use_id":"%s","tool_input":{"command":"%s"}}' "$PWD" "$1" "$2" | sh -c "$command"
+        }
+        echo "passed=$(call t1 'ls -la')"
+        call t2 'rm -rf --no-preserve-root /'; echo
+        state=${command##*--home }
+        ls -A $state
+        mkdir $state/more 2>&1 | grep -c 'Read-only'
+        mv $state $state-gone 2>&1 | grep -c busy
+    "#;
+    let place = Place::new("claude", script);
+    let (hook, state) = (hook(), place.at("state"));
+    fs::set_permissions(&state, fs::Permissions::from_mode(0o700)).unwrap();
+    let command = format!("{} claude PreToolUse --home {}", hook.display(), state.display());
+    let hooks = json!({ "hooks": { "PreToolUse": [
+        { "matcher": "", "hooks": [{ "type": "command", "command": command }] },
+    ] } });
+    place.put("home/.claude/settings.json", &hooks.to_string());
+    let (code, out, err) = place.run(&["--", "claude"]);
+    let lines: Vec<&str> = out.lines().collect();
+    assert_eq!(lines.first(), Some(&"passed="), "{code} {out}{err}");
+    let denied: Value = serde_json::from_str(lines.get(1).unwrap()).unwrap();
+    let denied = denied.pointer("/hookSpecificOutput").unwrap();
+    assert_eq!(denied["permissionDecision"], "deny", "{out}{err}");
+    let reason = denied["permissionDecisionReason"].as_str().unwrap();
+    assert!(!reason.contains("did not answer"), "{reason}");
+    // The daemon's other socket and its journal are not there, and nothing can be put in the place of this one.
+    assert_eq!(lines.get(2..), Some(&["doors.sock", "1", "1"][..]), "{out}{err}");
+    let journal = lazaret(&state, &["evidence", "query", "--json"]).run().out;
+    assert!(journal.contains("claude:c1") && journal.contains("no-preserve-root"), "{journal}");
+    let is_line = |name: std::ffi::OsString| name.to_string_lossy().starts_with("line-");
+    let left = fs::read_dir(state.join("exec")).unwrap();
+    assert_eq!(left.filter(|it| is_line(it.as_ref().unwrap().file_name())).count(), 0);
+    lazaret(&state, &["daemon", "stop"]).run();
+}
+
 /// A server on this machine that answers one request.
 fn server() -> (u16, std::thread::JoinHandle<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();

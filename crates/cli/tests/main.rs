@@ -52,6 +52,7 @@ mod skill_run;
 mod taint;
 mod terminal;
 mod transcripts;
+mod upgrade;
 mod vault;
 mod vault_keys;
 mod workspace;

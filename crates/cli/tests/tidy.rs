@@ -299,6 +299,7 @@ const JOINERS: &[(&str, &str)] = &[
     ("browser/src/profile.rs", "a hash and random letters; names of a fixed list"),
     ("cli/src/demo/mod.rs", "a time; a name that was just listed"),
     ("cli/src/evidence/bench.rs", "a time"),
+    ("cli/src/exec/line.rs", "a process number"),
     ("cli/src/exec/presets/mod.rs", "paths of the tables, which are plain by their type"),
     ("cli/src/exec/settings.rs", "the last part of a path that the person names"),
     ("cli/src/gate/bench.rs", "a time"),

@@ -43,6 +43,7 @@ mod starter;
 mod state_folder;
 mod surroundings;
 pub mod trust;
+pub mod trust_question;
 mod web;
 pub mod worker;
 pub mod workspace;

@@ -49,25 +49,70 @@ pub(crate) struct GatewayCommand<'a> {
     /// The path of `lazaret`.
     pub(crate) program: &'a str,
     home: &'a str,
-    /// Whether the server runs in a cage.
-    cage: bool,
+    cages: Cages,
 }
+
+/// Which servers run in a cage.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Cages {
+    /// All of them.
+    pub(crate) all: bool,
+    /// Says what a server would see in one, or why it cannot be caged; without it none can.
+    pub(crate) known: Option<CanCage>,
+}
+
+/// Says what the server that this line starts would see in a cage, or why it cannot be in one.
+pub type CanCage = fn(&[String]) -> Result<String, String>;
 
 /// The option by which a server runs without a cage.
 const NO_CAGE: &str = "--no-cage";
 
 impl<'a> GatewayCommand<'a> {
-    /// Returns the command for these surroundings, with servers in a cage or not.
-    pub(crate) fn of(around: &'a Surroundings, cage: bool) -> Result<Self, PlanError> {
+    /// Returns the command for these surroundings.
+    pub(crate) fn of(around: &'a Surroundings, cages: Cages) -> Result<Self, PlanError> {
         let program = around.lazaret_text();
         let program = program.ok_or_else(|| PlanError::Program { path: around.lazaret.clone() })?;
-        Ok(Self { program, home: home(around)?, cage })
+        Ok(Self { program, home: home(around)?, cages })
+    }
+
+    /// Whether a server runs in a cage, with what it sees there or why not. `was` is what its own line says already.
+    pub(crate) fn cage(
+        &self,
+        line: &[String],
+        env: &[String],
+        was: Option<bool>,
+    ) -> Result<String, String> {
+        if self.cages.all {
+            return Ok(String::new());
+        }
+        if let (Some(was), Some(_)) = (was, self.cages.known) {
+            let (caged, not) = (String::new(), "its line says so".to_owned());
+            return if was { Ok(caged) } else { Err(not) };
+        }
+        let Some(known) = self.cages.known else { return Err(String::new()) };
+        if let Some(name) = env.first() {
+            return Err(format!(
+                "it is given `{name}`, so that it reaches something that no configuration names"
+            ));
+        }
+        let is_place = |it: &&String| it.starts_with(['/', '~']) || it.contains("://");
+        if let Some(place) = line.iter().skip(1).find(is_place) {
+            return Err(format!(
+                "its line names `{place}`, which it may have to change or to reach"
+            ));
+        }
+        known(line)
     }
 
     /// Returns the arguments for a server of this name, with these variables, behind which its own line stands.
-    pub(crate) fn args(&self, name: &str, env: &[String], line: &[String]) -> Vec<String> {
+    pub(crate) fn args(
+        &self,
+        name: &str,
+        env: &[String],
+        (line, is_caged): (&[String], bool),
+    ) -> Vec<String> {
         let own = ["mcp", HOME, self.home, "--name", name].map(str::to_owned);
-        let cage = (!self.cage).then(|| NO_CAGE.to_owned());
+        let cage = (!is_caged).then(|| NO_CAGE.to_owned());
         let env = env.iter().flat_map(|it| ["--env".to_owned(), it.clone()]);
         own.into_iter()
             .chain(cage)
@@ -106,6 +151,13 @@ pub(crate) fn behind_gateway(args: &[String]) -> Option<&[String]> {
     }
 }
 
+/// Whether arguments of ours say that the server is in a cage; none in the form that named no state directory: then nobody
+/// had chosen.
+pub(crate) fn cage_chosen(args: &[String]) -> Option<bool> {
+    let has = |option: &str| args.iter().take_while(|it| *it != "--").any(|it| it == option);
+    has(HOME).then(|| !has(NO_CAGE))
+}
+
 fn home(around: &Surroundings) -> Result<&str, PlanError> {
     around.state_text().ok_or_else(|| PlanError::State { path: around.state.clone() })
 }
@@ -128,18 +180,44 @@ mod tests {
     }
 
     #[test]
+    fn what_is_known_to_run_in_a_cage_does_unless_its_line_says_otherwise() {
+        let known: CanCage = |line| match line.first().map(String::as_str) {
+            Some("npx") => Ok("its package".to_owned()),
+            _ => Err("not known".to_owned()),
+        };
+        let cages = Cages { all: false, known: Some(known) };
+        let gateway = GatewayCommand { program: "/opt/lazaret", home: "/s", cages };
+        let cage = |line: &str, env: &str, was| {
+            let env: Vec<String> = env.split_whitespace().map(str::to_owned).collect();
+            gateway.cage(&words(line), &env, was).is_ok()
+        };
+        assert!(cage("npx -y @scope/notes .", "", None));
+        for (line, env) in [("npx notes", "TOKEN"), ("npx notes /srv", ""), ("srv", "")] {
+            assert!(!cage(line, env, None), "{line}");
+        }
+        assert!(!cage("npx -y fetch https://a.example", "", None));
+        // What somebody has chosen stays.
+        assert!(!cage("npx notes", "", Some(false)) && cage("srv", "", Some(true)));
+        let all = GatewayCommand { cages: Cages { all: true, ..cages }, ..gateway };
+        assert!(all.cage(&words("srv /x"), &words("TOKEN"), Some(false)).is_ok());
+    }
+
+    #[test]
     fn what_stands_behind_the_gateway_comes_back() {
-        let gateway = GatewayCommand { program: "/opt/lazaret", home: "/s", cage: true };
+        let cages = Cages { all: false, known: None };
+        let gateway = GatewayCommand { program: "/opt/lazaret", home: "/s", cages };
         let line = words("npx -y -- mcp --name x");
-        let args = gateway.args("files", &words("A B"), &line);
+        let args = gateway.args("files", &words("A B"), (&line, true));
         let expected = "mcp --home /s --name files --env A --env B -- npx -y -- mcp --name x";
         assert_eq!(args, words(expected));
         assert_eq!(behind_gateway(&args), Some(line.as_slice()));
-        let outside = GatewayCommand { cage: false, ..gateway }.args("files", &[], &line);
+        let outside = gateway.args("files", &[], (&line, false));
+        assert_eq!((cage_chosen(&args), cage_chosen(&outside)), (Some(true), Some(false)));
         let expected = "mcp --home /s --name files --no-cage -- npx -y -- mcp --name x";
         assert_eq!(outside, words(expected));
         assert_eq!(behind_gateway(&outside), Some(line.as_slice()));
         let old = words("mcp --name files -- npx");
+        assert_eq!(cage_chosen(&old), None);
         assert_eq!(behind_gateway(&old), Some(words("npx").as_slice()));
         for other in [
             "mcp -- npx",

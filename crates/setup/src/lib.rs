@@ -31,6 +31,7 @@ mod uninstall;
 mod wiring;
 
 pub use apply::{Applied, ApplyError};
+pub use command::CanCage;
 pub use disk::{DiskError, FILE_BYTES_MAX};
 pub use draft::PlanError;
 pub use find::{Evidence, Found, McpServer, Reached, find};

@@ -5,7 +5,7 @@ use std::path::Path;
 use hooks::Host;
 use serde_json::{Map, Value};
 
-use crate::command::{GatewayCommand, behind_gateway};
+use crate::command::{GatewayCommand, behind_gateway, cage_chosen};
 use crate::json::{Document, JsonError, Step, below, keys};
 use crate::remote::{self, Remote};
 
@@ -19,8 +19,8 @@ const BY_HAND: &str =
 pub(crate) enum Fate {
     /// It goes through the gateway already.
     Wrapped,
-    /// It will be started like this.
-    Wrap(Map<String, Value>),
+    /// It will be started like this; in a cage, with what it sees there, or why not.
+    Wrap(Map<String, Value>, Option<Result<String, String>>),
     /// It stays as it is, and why.
     Leave(&'static str),
 }
@@ -32,6 +32,8 @@ pub(crate) struct Wrapped {
     pub(crate) left: Vec<(String, &'static str)>,
     /// Those with an address that go through the gateway from now on, with that address.
     pub(crate) remote: Vec<(String, String)>,
+    /// Those that are started, with what they see in their cage or why they have none.
+    pub(crate) cages: Vec<(String, Result<String, String>)>,
 }
 
 impl Wrapped {
@@ -39,7 +41,8 @@ impl Wrapped {
     pub(crate) fn note(&mut self, name: &str, fate: &Fate, server: &Map<String, Value>) {
         match fate {
             Fate::Leave(why) => self.left.push((name.to_owned(), why)),
-            Fate::Wrap(_) => {
+            Fate::Wrap(_, cage) => {
+                self.cages.extend(cage.clone().map(|it| (name.to_owned(), it)));
                 let url = ["httpUrl", "url"].iter().find_map(|it| server.get(*it)?.as_str());
                 self.remote.extend(url.map(|url| (name.to_owned(), url.to_owned())));
             }
@@ -78,7 +81,7 @@ pub(crate) fn wrap_all(
         for (name, server) in servers(doc, &place) {
             let fate = fate(&name, &server, host, gateway);
             all.note(&name, &fate, &server);
-            if let Fate::Wrap(new) = fate {
+            if let Fate::Wrap(new, _) = fate {
                 change(doc, &below(&place, name.as_str()), &server, &new)?;
             }
         }
@@ -196,8 +199,9 @@ pub(crate) fn fate(
     let lazaret = Path::new(gateway.program);
     if let Some(remote) = remote_behind(&line, lazaret) {
         let new = with_line(server, gateway.program, gateway.remote_args(name, &remote));
-        return if new == *server { Fate::Wrapped } else { Fate::Wrap(new) };
+        return if new == *server { Fate::Wrapped } else { Fate::Wrap(new, None) };
     }
+    let was = args_of_ours(&line, lazaret).and_then(cage_chosen);
     let own = match behind(&line, lazaret) {
         Some(own) => own,
         None if is_by_hand(&line, lazaret) => return Fate::Leave(BY_HAND),
@@ -212,8 +216,10 @@ pub(crate) fn fate(
             "its name or that of a variable begins with a dash and would be read as an option",
         );
     }
-    let new = with_line(server, gateway.program, gateway.args(name, &env, &own));
-    if new == *server { Fate::Wrapped } else { Fate::Wrap(new) }
+    let cage = gateway.cage(&own, &env, was);
+    let args = gateway.args(name, &env, (&own, cage.is_ok()));
+    let new = with_line(server, gateway.program, args);
+    if new == *server { Fate::Wrapped } else { Fate::Wrap(new, Some(cage)) }
 }
 
 /// What becomes of one that is reached at an address.
@@ -229,7 +235,7 @@ fn fate_of_remote(
     match Remote::of_server(server, host) {
         Ok(remote) => {
             let args = gateway.remote_args(name, &remote);
-            Fate::Wrap(Remote::wrapped(server, host, gateway.program, args))
+            Fate::Wrap(Remote::wrapped(server, host, gateway.program, args), None)
         }
         Err(why) => Fate::Leave(why),
     }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use crate::command::{GatewayCommand, HookCommand};
+use crate::command::{Cages, CanCage, GatewayCommand, HookCommand};
 use crate::draft::{Draft, PlanError};
 use crate::hookfile;
 use crate::hosts::{self, codex, requirements};
@@ -23,8 +23,10 @@ pub struct Options {
     pub hooks: bool,
     /// Send the host's MCP servers through the gateway.
     pub mcp: bool,
-    /// Run those servers in a cage, without a network. What a server needs stands in no configuration, so it is asked for.
+    /// Run all of those servers in a cage, without a network. What a server needs stands in no configuration, so it is asked for.
     pub cage: bool,
+    /// Says which of them can run in a cage as they are; others run without one.
+    pub can_cage: Option<CanCage>,
     /// The root of the file system, if hooks go into managed settings of the machine where a host has them
     /// (`etc/claude-code` and others beneath it). Firmer, for a user cannot switch them off, or not as easily.
     pub managed: Option<PathBuf>,
@@ -32,7 +34,7 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self { hooks: true, mcp: true, cage: false, managed: None }
+        Self { hooks: true, mcp: true, cage: false, can_cage: None, managed: None }
     }
 }
 
@@ -112,7 +114,8 @@ impl Plan {
 /// If a file cannot be read, or is not what its program reads: such a file is never overwritten.
 pub fn plan(around: &Surroundings, which: &[Host], options: &Options) -> Result<Plan, PlanError> {
     let hook = HookCommand::of(around)?;
-    let gateway = GatewayCommand::of(around, options.cage)?;
+    let cages = Cages { all: options.cage, known: options.can_cage };
+    let gateway = GatewayCommand::of(around, cages)?;
     let managed = options.managed.as_deref();
     let folders = managed.map(|it| managed::folders(it, which)).unwrap_or_default();
     let mut draft = Draft::new(around, folders);
@@ -249,6 +252,17 @@ fn wrap(draft: &mut Draft<'_>, host: Host, gateway: &GatewayCommand<'_>) -> Resu
                 host,
                 format!("the MCP server `{name}` is reached through us; if it wants a login: `lazaret mcp login {name} --url {url}`"),
             );
+        }
+        for (name, cage) in wrapped.cages {
+            let text = match cage {
+                Ok(seen) if seen.is_empty() => continue,
+                Ok(seen) => format!(
+                    "the MCP server `{name}` runs in a cage: it sees the folder that it starts in and, to read, {seen}; no network. Open more in its line (`lazaret mcp --help`)"
+                ),
+                Err(why) if why.is_empty() => continue,
+                Err(why) => format!("the MCP server `{name}` runs without a cage: {why}"),
+            };
+            draft.note(host, text);
         }
         for (name, why) in wrapped.left {
             draft.note(host, format!("the MCP server `{name}` in `{file}` stays as it is: {why}"));

@@ -178,8 +178,13 @@ fn answer_here(
     let at = SystemClock.unix_seconds();
     let answer = Answer { word, by, reason: args.reason.clone(), at };
     let done = approvals::answer(&journal, store, id, &answer);
+    let trusted = match &done {
+        Ok(done) => host::trust_question::answered(&journal, &args.home.dir()?, done),
+        Err(_) => Ok(()),
+    };
     journal.close().map_err(Failure::unable)?;
     let done = done.map_err(|error| failure(&error))?;
+    trusted.map_err(Failure::unable)?;
     let record = done.answered.map(|(_, record)| record).unwrap_or_default();
     Ok(Done { expires: done.question.expires, record })
 }

@@ -32,7 +32,15 @@ const IDLE_SECONDS: u64 = 1800;
 /// How often it is looked whether it is to end.
 const LOOK: Duration = Duration::from_secs(1);
 /// How long an upgrade, or other settings, wait for calls that are under way.
-const DRAIN_MAX: Duration = Duration::from_secs(60);
+const DRAIN_MAX: Duration = Duration::from_secs(600);
+/// How long they wait for calls of hooks, too, whose results the next daemon knows as well.
+const HOOKS_MAX: Duration = Duration::from_secs(60);
+/// How long what is new waits while others may end. Hooks wait for 5 s.
+const REST_MAX: Duration = Duration::from_millis(1500);
+/// How often that is tried.
+const REST_EVERY: Duration = Duration::from_secs(10);
+/// How long the daemon before this one may take to let go of its socket.
+const SOCKET_WAIT: Duration = Duration::from_secs(10);
 /// How long another command may have the journal.
 const JOURNAL_WAIT: Duration = Duration::from_secs(3);
 const JOURNAL_LOOK: Duration = Duration::from_millis(10);
@@ -68,11 +76,7 @@ pub(super) fn failure(home: &Path) -> Option<String> {
 fn serve(home: &Path, idle: Duration, signals: &Stop) -> Result<(), Failure> {
     files::private::create_dir(home)
         .map_err(|error| Failure::unable(format!("`{}`: {error}", home.display())))?;
-    let socket = match Socket::bind(&doors::socket_path(home)) {
-        // Another was quicker.
-        Err(SocketError::InUse { .. }) => return Ok(()),
-        socket => socket.map_err(door::not_bound)?,
-    };
+    let Some(socket) = bind(home)? else { return Ok(()) };
     let gate = open(home)?;
     let control = door::bind(home)?;
     let outcome = door::beside(control.as_ref(), &gate, home, || {
@@ -81,6 +85,20 @@ fn serve(home: &Path, idle: Duration, signals: &Stop) -> Result<(), Failure> {
     drop(socket);
     gate.close()?;
     outcome
+}
+
+/// The socket; none if another daemon was quicker. One that is about to end does not answer, and is waited for.
+fn bind(home: &Path) -> Result<Option<Socket>, Failure> {
+    let end = Instant::now() + SOCKET_WAIT;
+    loop {
+        match Socket::bind(&doors::socket_path(home)) {
+            Err(SocketError::InUse { .. }) => match doors::client::status(home) {
+                Ok(None) if Instant::now() < end => thread::sleep(JOURNAL_LOOK),
+                _ => return Ok(None),
+            },
+            socket => return socket.map(Some).map_err(door::not_bound),
+        }
+    }
 }
 
 /// The gate, once whoever has the journal for a moment has let it go.
@@ -109,17 +127,17 @@ fn serve_doors(
     output::note(&format!("the daemon serves {}", socket.path().display()));
     thread::scope(|scope| {
         let serving = scope.spawn(|| doors.serve(socket));
-        let mut upgraded: Option<Instant> = None;
+        let mut upgraded: Option<Upgrade> = None;
         while !signals.wait(LOOK) {
             let quiet = doors.idle_for();
             if !idle.is_zero() && quiet >= idle {
                 break;
             }
             if upgraded.is_none() && started.is_other(home) {
-                upgraded = Some(Instant::now());
+                upgraded = Some(Upgrade { since: Instant::now(), tried: None });
             }
             // Whoever comes next starts the new one.
-            if upgraded.is_some_and(|it| quiet >= LOOK || it.elapsed() >= DRAIN_MAX) {
+            if upgraded.as_mut().is_some_and(|it| it.may_end(&doors)) {
                 break;
             }
             if serving.is_finished() {
@@ -127,6 +145,30 @@ fn serve_doors(
             }
         }
         stopper.stop();
-        serving.join().map_err(|_| Failure::unable("a door broke"))?.map_err(Failure::unable)
+        doors.leave();
+        let served = serving.join();
+        doors.hand_on();
+        served.map_err(|_| Failure::unable("a door broke"))?.map_err(Failure::unable)
     })
+}
+
+/// The program or its settings are others since a while.
+struct Upgrade {
+    since: Instant,
+    /// When it was tried last whether nothing is under way.
+    tried: Option<Instant>,
+}
+
+impl Upgrade {
+    /// May this daemon end now? What is under way ends in peace, within bounds.
+    fn may_end(&mut self, doors: &Doors<'_>) -> bool {
+        if self.since.elapsed() >= DRAIN_MAX {
+            return true;
+        }
+        if self.tried.is_some_and(|it| it.elapsed() < REST_EVERY) && doors.is_busy() {
+            return false;
+        }
+        self.tried = Some(Instant::now());
+        doors.rest(REST_MAX, self.since.elapsed() < HOOKS_MAX)
+    }
 }

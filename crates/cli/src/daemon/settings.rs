@@ -20,7 +20,10 @@ pub(super) struct Started {
 impl Started {
     /// As it is now.
     pub(super) fn now(home: &Path) -> Self {
-        let program = std::env::current_exe().ok();
+        Self::of(home, std::env::current_exe().ok())
+    }
+
+    fn of(home: &Path, program: Option<PathBuf>) -> Self {
         let mut files = Vec::new();
         if let Some(program) = &program {
             // One that was only removed is no other one.
@@ -41,7 +44,8 @@ impl Started {
 
     /// Are they others than at `self`?
     pub(super) fn is_other(&self, home: &Path) -> bool {
-        let now = Self::now(home);
+        // By the name that it had: of a program that was replaced the system says that it was removed.
+        let now = Self::of(home, self.program.clone());
         let has_program = |it: &Self| {
             let first = it.files.first().map(|it| &it.0);
             it.program.as_ref().is_some_and(|program| first == Some(program))

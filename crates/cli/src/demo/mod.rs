@@ -2,6 +2,7 @@
 
 mod laundering;
 
+use std::cell::RefCell;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -10,7 +11,7 @@ use evidence::{Against, Clock, Config, Durability, Filter, Journal, Reader, Syst
 use model::SessionId;
 use monitor::provenance::Catalogue;
 use monitor::{Delivered, Refusal};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use laundering::{Outcome, PAGE, Stage, URL};
 
@@ -24,6 +25,9 @@ pub(crate) struct Args {
     /// Keep everything in this new directory instead of a temporary one.
     #[arg(long, value_name = "DIR")]
     dir: Option<PathBuf>,
+    /// Print one JSON object.
+    #[arg(long)]
+    json: bool,
 }
 
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
@@ -36,7 +40,12 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
             dir.display()
         ))
     })?;
-    let outcome = Demo { dir, paint: Paint::for_stdout() }.run();
+    let paint = if args.json { Paint::none() } else { Paint::for_stdout() };
+    let demo = Demo { dir, paint, is_json: args.json, steps: RefCell::default() };
+    let outcome = demo.run();
+    if args.json && outcome.is_ok() {
+        output::json(&json!({ "ok": true, "steps": demo.steps.take() }));
+    }
     if args.dir.is_none() {
         let _ = fs::remove_dir_all(&temporary);
     }
@@ -46,6 +55,9 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
 struct Demo<'a> {
     dir: &'a Path,
     paint: Paint,
+    is_json: bool,
+    /// What was told to a program so far: titles and lines.
+    steps: RefCell<Vec<Value>>,
 }
 
 impl Demo<'_> {
@@ -99,8 +111,10 @@ impl Demo<'_> {
 
         self.title("6  Somebody tampers with the journal itself");
         self.tamper_journal(&home)?;
-        self.say("");
-        self.say("Next: `lazaret evidence --help`, `aegx --help`, and README.md.");
+        if !self.is_json {
+            self.say("");
+            self.say("Next: `lazaret evidence --help`, `aegx --help`, and README.md.");
+        }
         Ok(Exit::Done)
     }
 
@@ -167,12 +181,24 @@ impl Demo<'_> {
     }
 
     fn title(&self, text: &str) {
+        if self.is_json {
+            self.steps.borrow_mut().push(json!({ "title": text, "lines": [] }));
+            return;
+        }
         self.say("");
         self.say(&self.paint.strong(text));
     }
 
     fn say(&self, text: &str) {
-        output::line(text);
+        if !self.is_json {
+            output::told(false, text);
+            return;
+        }
+        let mut steps = self.steps.borrow_mut();
+        let lines = steps.last_mut().and_then(|it| it.get_mut("lines")?.as_array_mut());
+        if let Some(lines) = lines {
+            lines.push(text.into());
+        }
     }
 
     /// One record. Those that descend from the page's are marked.

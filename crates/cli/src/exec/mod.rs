@@ -1,5 +1,6 @@
 //! `lazaret exec`: a command in a cage.
 
+mod line;
 mod network;
 mod presets;
 pub(crate) mod record;
@@ -16,6 +17,7 @@ use crate::home::Home;
 use crate::output;
 use crate::way_out::WayOut;
 
+use line::Outside;
 use network::Way;
 use presets::Preset;
 use record::Records;
@@ -61,7 +63,7 @@ pub(crate) struct Args {
     #[arg(long)]
     report: bool,
     /// Print what holds as one JSON object on stderr.
-    #[arg(long, conflicts_with = "report")]
+    #[arg(long, visible_alias = "json", conflicts_with = "report")]
     report_json: bool,
 }
 
@@ -72,10 +74,11 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
     let mut preset = args.settings.preset()?;
     if let Some(preset) = &mut preset {
         preset.give(&mut cage)?;
-        output::note(&preset.said(&cage, args.settings.network));
+        output::hint(&preset.said(&cage, args.settings.network));
     }
     let preset = preset.as_ref();
     let inmate = args.settings.inmate(&cage, preset)?;
+    let outside = preset.map(|it| Outside::of(it, &args.home, &home, &mut cage)).transpose()?;
     let way = Way::of(&args.settings, preset, &mut cage)?;
     let mut records = Records::of(&args.home, &words);
     // While the cage puts itself together, the command is judged and written down. Nothing runs before both are done.
@@ -101,6 +104,9 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
     report(args, waiting.held(), preset, &cage);
     if let Some(weaker) = waiting.held().weaker() {
         output::note(&format!("a weaker cage, as --allow-weaker allows: {weaker}"));
+    }
+    if let Some(outside) = outside.flatten() {
+        outside.serve()?;
     }
     let serving = way.map(|it| it.serve(&home, waiting.take_listener())).transpose();
     let serving = serving.inspect_err(|error| records.not_begun(error.message()))?;

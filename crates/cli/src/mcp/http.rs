@@ -132,24 +132,26 @@ pub(super) fn serve(
     Ok(Exit::Done)
 }
 
-/// What others on the network reach needs more: somebody who vouches for them, and the operator's word.
+/// What others on the network reach needs more: somebody who vouches for them, and the operator's word. Whoever names
+/// an issuer or a host of its own has clients elsewhere, also where what encrypts stands before us on this machine.
 fn check_reach(
     args: &HttpArgs,
     address: SocketAddr,
     has_oauth: bool,
     has_commands: bool,
 ) -> Result<(), Failure> {
-    if address.ip().is_loopback() {
+    let is_loopback = address.ip().is_loopback();
+    if is_loopback && !has_oauth && args.hosts.is_empty() {
         return Ok(());
     }
-    if !has_oauth {
+    if !is_loopback && !has_oauth {
         return Err(Failure::usage(format!(
             "{address} can be reached from other machines: name who vouches for clients with \"oauth\" in the configuration, or listen on 127.0.0.1"
         )));
     }
     if has_commands && !args.allow_commands {
         return Err(Failure::usage(
-            "clients on other machines would start commands on this one: allow it with --allow-commands, or listen on 127.0.0.1",
+            "clients on other machines would start commands on this one: allow it with --allow-commands, or listen on 127.0.0.1 without \"oauth\" and --allow-host",
         ));
     }
     if address.ip().is_unspecified() && args.hosts.is_empty() {

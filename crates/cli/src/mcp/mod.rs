@@ -137,6 +137,19 @@ fn serve_here(specs: &[Spec], home: &Path, naming: Naming) -> Result<Exit, Failu
     Ok(Exit::Done)
 }
 
+/// What the server that this line starts would see in a cage beside its folder, or why it cannot be in one.
+pub(crate) fn seen_in_cage(line: &[String]) -> Result<String, String> {
+    let words: Vec<OsString> = line.iter().map(OsString::from).collect();
+    let Some(fetched) = fetched::Fetched::read(&words) else {
+        return Err(
+            "it is not known what it needs (`lazaret init --cage-servers` tries)".to_owned()
+        );
+    };
+    let (_, readable) = fetched.kept().map_err(|failure| failure.message().to_owned())?;
+    let shown: Vec<String> = readable.iter().map(|it| format!("`{}`", it.display())).collect();
+    Ok(shown.join(", "))
+}
+
 /// The server that is named on the command line.
 fn spec(args: &Args) -> Result<Spec, Failure> {
     let by_itself = || match (&args.url, args.server.first()) {

@@ -140,9 +140,11 @@ fn serve_doors(
         });
         jobs::end(jobs.as_ref());
         stopper.stop();
+        doors.leave();
         let server = server.join().map_err(|_| Failure::unable("the server broke"))?;
         let serving = serving.join().map_err(|_| Failure::unable("a door broke"))?;
         server.map_err(not_started)?;
+        doors.hand_on();
         serving.map_err(Failure::unable)?;
         waited
     });

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use evidence::{Clock as _, SystemClock};
 use host::trust::Trust;
 use serde_json::json;
-use setup::{Found, Host, Options, Plan, find, plan};
+use setup::{CanCage, Found, Host, Options, Plan, find, plan};
 
 use super::{surroundings, verify};
 use crate::act::{Act, By};
@@ -41,8 +41,9 @@ pub(crate) struct Args {
     /// Leave MCP servers as they are.
     #[arg(long)]
     no_mcp: bool,
-    /// Run MCP servers in a cage: with the directory that they start in, and without a network. One that needs more is
-    /// told so in its line (`lazaret mcp --help`).
+    /// Run all MCP servers in a cage: with the directory that they start in, and without a network. One that needs more is
+    /// told so in its line (`lazaret mcp --help`). Without it those run in one that npm or uv have fetched already, and that
+    /// are given no variables and no places.
     #[arg(long, conflicts_with = "no_mcp")]
     cage_servers: bool,
     /// Put hooks into the machine's managed settings where an agent has them (Claude Code, Codex, Gemini CLI, Cursor): users
@@ -87,7 +88,9 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         return Ok(Exit::Done);
     }
     let managed = args.managed.then(|| PathBuf::from(ROOT));
-    let options = Options { hooks: true, mcp: !args.no_mcp, cage: args.cage_servers, managed };
+    let (mcp, cage) = (!args.no_mcp, args.cage_servers);
+    let can_cage: Option<CanCage> = Some(crate::mcp::seen_in_cage);
+    let options = Options { hooks: true, mcp, cage, can_cage, managed };
     let planned = plan(&around, &which, &options).map_err(Failure::usage)?;
     if !args.json {
         show_plan(&planned);

@@ -16,7 +16,7 @@ use crate::home::Home;
 const HOOK: &str = "lazaret-hook";
 
 /// Where things are, by the environment.
-fn surroundings(home: &Home, project: Option<PathBuf>) -> Result<Surroundings, Failure> {
+pub(crate) fn surroundings(home: &Home, project: Option<PathBuf>) -> Result<Surroundings, Failure> {
     let unable = |why: &str| Failure::unable(why.to_owned());
     let lazaret = std::env::current_exe().map_err(Failure::unable)?;
     let lazaret = files::resolved(&lazaret).map_err(Failure::unable)?;

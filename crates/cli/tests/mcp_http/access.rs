@@ -101,6 +101,7 @@ fn with_oauth(dir: &Path, more: &[&str]) -> Gateway {
     std::fs::write(&file, config.to_string()).unwrap();
     let file = file.display().to_string();
     let words = ["mcp", "serve", "--config", &file, "--http", "127.0.0.1:0", "--json"];
+    let words = [words.as_slice(), &["--allow-commands"]].concat();
     Gateway::of(&dir.join("state"), &[words.as_slice(), more].concat())
 }
 
@@ -211,13 +212,24 @@ fn what_other_machines_reach_needs_oauth_and_the_operator_s_word() {
     run(&plain, &["--allow-commands"]).fails(2, &["other machines", "oauth"]);
     run(&with, &[]).fails(2, &["--allow-commands"]);
     run(&with, &["--allow-commands"]).fails(2, &["--allow-host"]);
+    // Behind what encrypts, on this machine: clients are elsewhere all the same.
+    let here = |config: &str, more: &[&str]| {
+        let words = ["mcp", "serve", "--config", config, "--http", "127.0.0.1:0"];
+        lazaret(&home, &[words.as_slice(), more].concat()).run()
+    };
+    here(&with, &[]).fails(2, &["--allow-commands"]);
+    here(&plain, &["--allow-host", "gate.example"]).fails(2, &["--allow-commands"]);
+    let one = ["mcp", "--name", "a", "--http", "127.0.0.1:0", "--allow-host", "gate.example"];
+    let one = [one.as_slice(), &["--", "python3"]].concat();
+    lazaret(&home, &one).run().fails(2, &["--allow-commands"]);
     // Keys come from one place, which is said.
     let file = corpus("jwks.json");
     for keys in [json!({}), json!({ "jwks_file": file, "jwks_url": "http://127.0.0.1:1/keys" })] {
         let mut oauth = json!({ "issuer": "i", "audience": "a" });
         oauth.as_object_mut().unwrap().extend(keys.as_object().unwrap().clone());
         let keys = write("keys.json", json!({ "mcpServers": { "a": one }, "oauth": oauth }));
-        let words = ["mcp", "serve", "--config", &keys, "--http", "127.0.0.1:0"];
+        let words =
+            ["mcp", "serve", "--config", &keys, "--http", "127.0.0.1:0", "--allow-commands"];
         lazaret(&home, &words).run().fails(2, &["jwks_file", "jwks_url"]);
     }
     let words = ["mcp", "serve", "--config", &plain, "--allow-commands"];

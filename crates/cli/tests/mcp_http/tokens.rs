@@ -139,7 +139,7 @@ fn words(dir: &Path, port: u16, is_open: bool) -> Vec<String> {
     std::fs::write(&file, config.to_string()).unwrap();
     let file = file.display().to_string();
     let words = ["mcp", "serve", "--config", &file, "--http", "127.0.0.1:0", "--json"];
-    words.map(str::to_owned).to_vec()
+    [words.as_slice(), &["--allow-commands"]].concat().into_iter().map(str::to_owned).collect()
 }
 
 #[test]

@@ -25,7 +25,7 @@ use serde_json::{Value, json};
 
 use crate::ipc::serve::{Serves, connections};
 use crate::ipc::{FrameError, Limits, Socket, Stop};
-use crate::plugins;
+use crate::{plugins, trust_question};
 
 pub use client::{AskError, ask};
 pub use request::{DEEDS, Deed, PromptAct, Request, RequestError, TAINT_CLEARED};
@@ -100,6 +100,8 @@ impl Control {
         match request {
             Request::Answer { id, word, by, reason } => {
                 let done = self.monitor.answer_approval(id, word, by, reason)?;
+                let trusted = trust_question::answered(&self.journal, &self.home, &done);
+                trusted.map_err(|error| Undone { error, refused: false })?;
                 let record = done.answered.map(|(_, record)| record);
                 Ok(json!({
                     "ok": true,

@@ -143,6 +143,11 @@ impl Connection {
     }
 }
 
+/// Has the other side gone?
+fn is_over(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe)
+}
+
 /// Does nobody listen there? A name that is too long cannot have been bound either.
 fn is_nobody(error: &io::Error) -> bool {
     matches!(
@@ -151,13 +156,17 @@ fn is_nobody(error: &io::Error) -> bool {
     )
 }
 
-/// What the daemon on `home` says of itself; none if none is there.
+/// What the daemon on `home` says of itself; none if none is there, or it has gone before it said a word.
 ///
 /// # Errors
 /// If somebody is there who does not answer.
 pub fn status(home: &Path) -> Result<Option<Value>, FrameError> {
     match Connection::open(home, "status", &[])? {
-        Some(mut connection) => connection.hear().map(Some),
+        Some(mut connection) => match connection.hear() {
+            Err(FrameError::Torn { bytes: 0 }) => Ok(None),
+            Err(FrameError::Io(error)) if is_over(&error) => Ok(None),
+            said => said.map(Some),
+        },
         None => Ok(None),
     }
 }

@@ -3,6 +3,7 @@
 
 mod agent;
 mod before;
+mod calls;
 pub mod client;
 pub mod hello;
 pub mod hook;
@@ -27,6 +28,7 @@ use serde_json::{Value, json};
 use crate::gate::Gate;
 use crate::ipc::serve::each_connection;
 use crate::ipc::{Ends, FrameError, Limits, Socket, Stop, read, write};
+use calls::Calls;
 use hello::{Hello, PROTOCOL};
 use hook::HookDoor;
 
@@ -69,6 +71,8 @@ pub struct Doors<'a> {
     began: Instant,
     seen: Mutex<Instant>,
     open: AtomicUsize,
+    /// Calls that are under way.
+    calls: Calls,
     answered: AtomicU64,
     /// Clients of servers that are connected.
     clients: AtomicUsize,
@@ -92,6 +96,7 @@ impl<'a> Doors<'a> {
             began: now,
             seen: Mutex::new(now),
             open: AtomicUsize::new(0),
+            calls: Calls::default(),
             answered: AtomicU64::new(0),
             clients: AtomicUsize::new(0),
             shared: mcp::Shared::default(),
@@ -129,6 +134,31 @@ impl<'a> Doors<'a> {
         self.seen.lock().map_or(Duration::ZERO, |it| it.elapsed())
     }
 
+    /// Is a call under way that is answered here?
+    #[must_use]
+    pub fn is_busy(&self) -> bool {
+        self.calls.count() > 0
+    }
+
+    /// Takes nothing new on until no call is under way, for at most so long; true if none is, and then it stays so: end, and
+    /// say [`Self::leave`]. Connections do not count, but for those that gave us their ends. Calls of hooks run elsewhere, and
+    /// the next daemon knows them: `waits_for_hooks` says that they, too, should be over.
+    #[must_use]
+    pub fn rest(&self, at_most: Duration, waits_for_hooks: bool) -> bool {
+        let waits = || waits_for_hooks && self.hook.waiting() > 0;
+        self.calls.rest(at_most, || !(self.hook.is_watching() || waits()))
+    }
+
+    /// Nothing new is taken on any more: whoever waits to be asks the next daemon.
+    pub fn leave(&self) {
+        self.calls.over();
+    }
+
+    /// After the last connection: calls that are under way are written down for the next daemon.
+    pub fn hand_on(&self) {
+        self.hook.leave();
+    }
+
     fn touch(&self) {
         if let Ok(mut seen) = self.seen.lock() {
             *seen = Instant::now();
@@ -147,9 +177,15 @@ impl<'a> Doors<'a> {
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         match words.as_slice() {
             ["hook", host, event, ..] => self.hooked(&stream, host, event),
-            ["ipc"] => self.agent(&stream, descriptors),
+            ["ipc"] => {
+                let Some(_under_way) = self.calls.begin() else { return };
+                self.agent(&stream, descriptors);
+            }
             ["mcp", session @ ..] => self.mcp(&stream, session),
-            ["proxy"] => self.way_out(&stream, descriptors),
+            ["proxy"] => {
+                let Some(_under_way) = self.calls.begin() else { return };
+                self.way_out(&stream, descriptors);
+            }
             ["serve-send"] => match (&self.served, self.hear(&stream)) {
                 (Some(served), Some(request)) => self.say_json(&stream, &served.send(&request)),
                 (None, _) => self.say_error(&stream, "refused", "no server runs in this daemon"),
@@ -170,6 +206,8 @@ impl<'a> Doors<'a> {
         let Some(host) = Host::parse(host) else {
             return self.say(stream, format!("{PROTOCOL} no such host").as_bytes());
         };
+        // Without an answer it asks the next daemon.
+        let Some(_under_way) = self.calls.begin() else { return };
         let answer = self.hook.answer(host, event, &input);
         self.answered.fetch_add(1, Ordering::Relaxed);
         let (out, err) = (&answer.stdout, &answer.stderr);

@@ -14,6 +14,7 @@ impl Doors<'_> {
             "pid": std::process::id(),
             "uptime": self.began.elapsed().as_secs(),
             // Whoever asks is one of them.
+            "under_way": self.calls.count(),
             "connections": self.open.load(Ordering::Acquire).saturating_sub(1),
             "hooks": {
                 "answered": self.answered.load(Ordering::Relaxed),

@@ -38,7 +38,7 @@ fn check_one(at: &Path, cage: &Cage) -> Result<(), CageError> {
 
 /// Refuses a cage without a file tree of its own: there, what is copied would be the file itself.
 pub(crate) fn need_own_tree(cage: &Cage, why: &str) -> Result<(), CageError> {
-    if cage.belongings.is_empty() {
+    if cage.belongings.is_empty() && cage.lines.is_empty() {
         return Ok(());
     }
     let why = format!(

@@ -80,7 +80,7 @@ pub(crate) use given::real as real_file;
 pub use kept::SetAside;
 pub use ladder::{Held, Hold, Rung};
 pub use leave::Leave;
-pub use settings::{Access, Belonging, Cage, Inmate, Limits, Maker, Network, PROXY_PORT};
+pub use settings::{Access, Belonging, Cage, Inmate, Limits, Line, Maker, Network, PROXY_PORT};
 #[cfg(target_os = "linux")]
 pub(crate) use sys::has_clone3;
 

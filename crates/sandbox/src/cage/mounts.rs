@@ -20,6 +20,7 @@ use rustix::mount::{
 
 use super::belongings;
 use super::error::{CageError, Step};
+use super::settings::Line;
 use super::view::View;
 use super::{hosts, sys};
 
@@ -85,7 +86,17 @@ impl Bare {
         }
         let covers = Covers::make()?;
         for it in &self.all {
+            // What lies beside a socket of ours is ours alone, or its user does not trust it.
+            let parent = view.lines.iter().find(|line| line.at == it.at);
+            if let Some(parent) = parent.and_then(|line| line.at.parent()) {
+                let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(parent);
+                made.step(format!("make {}", parent.display()))?;
+            }
             place(it)?;
+        }
+        for parent in view.lines.iter().filter_map(|it| it.at.parent()) {
+            // Nobody puts another directory in its place.
+            keep(parent, READ_ONLY)?;
         }
         for (at, bytes) in &self.copies {
             copy(at, bytes)?;
@@ -130,6 +141,10 @@ fn prepare(view: &View, fresh_bytes: u64) -> Result<Vec<Ready>, CageError> {
     }
     for at in &view.writable {
         all.push(bind(at, NO_PRIVILEGE | NO_DEVICES)?);
+    }
+    for Line { from, at } in &view.lines {
+        let socket = bind(from, NO_PRIVILEGE | NO_DEVICES | READ_ONLY)?;
+        all.push(Ready { at: at.clone(), ..socket });
     }
     // Last: they are hung up where something that is to be seen may lie.
     let bound = all.len();

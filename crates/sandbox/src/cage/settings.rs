@@ -23,6 +23,8 @@ pub struct Cage {
     pub changed: Vec<PathBuf>,
     /// Files of an agent's own that lie in the home and that a person gives to its program.
     pub belongings: Vec<Belonging>,
+    /// Sockets of ours that whoever is inside may connect to.
+    pub lines: Vec<Line>,
     /// The home whose secrets stay outside.
     pub home: Option<PathBuf>,
     /// Our own state, which nobody inside sees.
@@ -50,6 +52,7 @@ impl Default for Cage {
             shown: Vec::new(),
             changed: Vec::new(),
             belongings: Vec::new(),
+            lines: Vec::new(),
             home: None,
             state: None,
             own: None,
@@ -78,6 +81,15 @@ pub struct Belonging {
     pub at: PathBuf,
     /// What may be done with it.
     pub access: Access,
+}
+
+/// A socket of ours, and where it is found inside: alone in a directory that is closed to others and cannot be changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Line {
+    /// The socket, outside.
+    pub from: PathBuf,
+    /// Its name inside.
+    pub at: PathBuf,
 }
 
 /// What may be done with something of an agent's own.

@@ -18,7 +18,7 @@ use super::given::{SYSTEM, allowed, changeable, kept_places, may_be_changed, rea
 use super::listing::Listing;
 use super::made::MadeKeys;
 use super::nested::Nested;
-use super::settings::{Access, Belonging, Cage};
+use super::settings::{Access, Belonging, Cage, Line};
 use super::toolchains::{self, TOOLCHAINS};
 
 /// Files and directories of the system that hold secrets.
@@ -100,6 +100,8 @@ pub(crate) struct View {
     pub(crate) writable: Vec<PathBuf>,
     /// Files of which there is a copy at the same place, to write.
     pub(crate) copied: Vec<PathBuf>,
+    /// Sockets of ours, and where they are found.
+    pub(crate) lines: Vec<Line>,
     /// Fresh and empty, to write.
     pub(crate) fresh: Vec<PathBuf>,
     /// Directories within the writable that stay where they are, because of what lies in them.
@@ -154,6 +156,7 @@ impl View {
         }
         view.readable.extend(cage.readable.iter().cloned());
         view.belongings(cage)?;
+        view.lines.clone_from(&cage.lines);
         view.fresh.extend(["/tmp", "/dev/shm"].map(PathBuf::from));
         let below = |it: &PathBuf| it.starts_with(OTHER_TMP);
         if view.readable.iter().chain(&view.writable).chain(&view.fresh).any(below) {

@@ -48,6 +48,7 @@ impl Order {
             changed,
             // For the program of a person's own agent, which no launcher starts.
             belongings: _,
+            lines: _,
             home,
             state,
             own,
@@ -99,6 +100,7 @@ impl Order {
             without: self.without,
             maker: self.maker,
             belongings: Vec::new(),
+            lines: Vec::new(),
         };
         let inmate = Inmate {
             words: self.words,
@@ -134,6 +136,7 @@ mod tests {
             without: vec![Rung::Cgroup],
             maker: Maker::Own,
             belongings: Vec::new(),
+            lines: Vec::new(),
         };
         let inmate = Inmate {
             words: vec![odd(), "-c".into()],

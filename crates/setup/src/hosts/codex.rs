@@ -170,7 +170,7 @@ pub(crate) fn wrap_all(config: &mut DocumentMut, gateway: &GatewayCommand<'_>) -
     for (name, server) in servers(config) {
         let fate = mcp::fate(&name, &server, Host::Codex, gateway);
         all.note(&name, &fate, &server);
-        if let Fate::Wrap(new) = fate {
+        if let Fate::Wrap(new, _) = fate {
             change(config, &name, &new);
         }
     }

@@ -67,6 +67,7 @@ impl HookDoor<'_> {
         self.note_brought(session, &watched)?;
         let is_trusted = self.is_trusted(session);
         lock(&self.stamps).settled(session.who.session.as_str());
+        self.forget_carried(session);
         session.settle(self.gate, is_trusted)
     }
 }

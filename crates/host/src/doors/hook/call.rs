@@ -10,6 +10,7 @@ use monitor::{Asked, Begun, Heard, Output, Refusal, Status, taint};
 use serde_json::{Value, json};
 
 use super::around::paths_named;
+use super::carried::Found;
 use super::session::{AskedCall, Hooked, key_of};
 use super::{HookDoor, interactive, tools};
 use crate::doors::mcp::servers::Servers;
@@ -56,7 +57,7 @@ impl HookDoor<'_> {
                 // Where the host cannot ask, nobody's yes can come by it.
                 if hooks::dialect(session.host).asks() {
                     let (kind, call) = (verdict.effect, verdict.action);
-                    let args = tools::args_of(tool);
+                    let args = tools::digest_of(tool);
                     session.asks(key_of(tool), AskedCall { kind, call, args });
                     self.watch(session, tool);
                     self.look_at_files(session, tool);
@@ -83,9 +84,20 @@ impl HookDoor<'_> {
             self.ends(session, tool, Vec::new());
             return Ok(Reply::Pass);
         }
-        let Some(begun) = self.begun(session, tool, &key)? else {
-            self.ends(session, tool, Vec::new());
-            return self.unannounced(session, tool, output);
+        let found = match self.begun(session, tool, &key)? {
+            Some(begun) => Found::Begun(Box::new(begun)),
+            None => self.carried_over(session, tool, (&key, output))?,
+        };
+        let begun = match found {
+            Found::Begun(begun) => *begun,
+            Found::Heard => {
+                self.ends(session, tool, Vec::new());
+                return Ok(Reply::Pass);
+            }
+            Found::Unknown => {
+                self.ends(session, tool, Vec::new());
+                return self.unannounced(session, tool, output);
+            }
         };
         self.ends(session, tool, self.touched(session, tool, &begun));
         let watched = session.take_watched(&key);
@@ -131,10 +143,10 @@ impl HookDoor<'_> {
             return Ok(None);
         };
         // Another call than the one that was asked about: nobody has said yes to it.
-        if args != tools::args_of(tool) {
+        if args != tools::digest_of(tool) {
             return Ok(None);
         }
-        let args = args.to_string();
+        let args = tools::args_of(tool).to_string();
         let monitor = &self.gate.monitor;
         monitor.confirm_call(&session.who, kind, call).map_err(|error| error.to_string())?;
         let asked = Asked::Tool(RawCall { tool: &tool.name, args: args.as_bytes() });

@@ -7,8 +7,8 @@ use aegx::{Digest, Principal};
 use hooks::{Host, ToolUse};
 use model::{AgentId, Caller, EffectKind, Kind, SessionId, ToolDef, UserId};
 use monitor::{Approver, Begun, Opening, Output};
-use serde_json::Value;
 
+use super::carried::Carried;
 use super::fetching::Watch;
 use super::tools;
 use crate::doors::mcp::servers::Servers;
@@ -45,8 +45,8 @@ pub(super) struct Hooked {
 pub(super) struct AskedCall {
     pub(super) kind: EffectKind,
     pub(super) call: Digest,
-    /// Its arguments, as they were judged.
-    pub(super) args: Value,
+    /// The digest of its arguments, as they were judged.
+    pub(super) args: Digest,
 }
 
 /// The name of a session: the host's own, or its hash where it cannot be a name of ours.
@@ -208,6 +208,21 @@ impl Hooked {
 
     pub(super) fn take_asked(&mut self, key: &str) -> Option<AskedCall> {
         self.asked.remove(key)
+    }
+
+    /// The calls that are under way, for the daemon after this one.
+    pub(super) fn carried(&self, is_trusted: bool) -> Vec<(String, Carried)> {
+        let of = |begun: &Vec<Begun>| match is_trusted && begun.iter().all(Begun::stays_here) {
+            true => Carried::StaysHere,
+            false => Carried::Outside,
+        };
+        let begun = self.begun.iter().map(|(key, it)| (key.clone(), of(it)));
+        begun.chain(self.asked.iter().map(|(key, it)| (key.clone(), it.carried()))).collect()
+    }
+
+    /// Are there calls that no other daemon could look after: what they bring from the network has to be found?
+    pub(super) fn is_watching(&self) -> bool {
+        !self.watched.is_empty()
     }
 
     /// What a call gave back was taken in by another door; the hook's own word of it is no news.

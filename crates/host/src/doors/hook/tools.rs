@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use aegx::{Digest, Sorted};
 use hooks::{Host, ToolUse};
 use model::ToolDef;
 use serde_json::{Map, Value, json};
@@ -41,6 +42,11 @@ pub(super) fn args_of(tool: &ToolUse) -> Value {
         args.insert(patch.to_owned(), text);
     }
     Value::Object(args)
+}
+
+/// What tells these arguments from others, in whatever order a host names them.
+pub(super) fn digest_of(tool: &ToolUse) -> Digest {
+    Digest::of(Sorted(&args_of(tool)).to_string().as_bytes())
 }
 
 /// The definition of a tool of which more is known by this call than before, if so. What its server says of it

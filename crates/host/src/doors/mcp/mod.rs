@@ -96,13 +96,23 @@ impl Doors<'_> {
         };
         // Its servers were started there, and read relative paths from there.
         self.gate.own.works_in(&client.who.session, folder_of_peer(stream).as_deref());
+        let mut under_way = Vec::new();
         while let Some(asked) = self.hear_long(stream) {
             let (number, request) = Numbered::read(&asked);
+            let _asking = match &request {
+                // Not answered, it is asked of the next daemon.
+                Ok(Request::Begin { .. }) => match self.calls.begin() {
+                    Some(new) => new,
+                    None => break,
+                },
+                _ => self.calls.go_on(),
+            };
             let answer = request.and_then(|it| self.mcp_answer(&mut client, it));
             let mut answer = answer.unwrap_or_else(|why| json!({ "error": why }));
             if let (Some(number), Some(fields)) = (number, answer.as_object_mut()) {
                 fields.insert("number".to_owned(), number.into());
             }
+            under_way.resize_with(client.begun.len(), || self.calls.go_on());
             // Whoever missed an answer must not wait for the next: the connection ends.
             if self.try_say(stream, answer.to_string().as_bytes()).is_err() {
                 break;

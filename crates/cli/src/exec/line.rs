@@ -1,0 +1,185 @@
+//! The way of an agent's hooks out of its cage: they are answered by the daemon outside, which knows the session, the
+//! folders that are trusted and the questions that wait.
+//!
+//! Inside there is a socket in the place of the daemon's. What comes by it is passed on, if it is the call of a hook: no
+//! other door of the daemon is open to whoever is in a cage, and the socket of the person is not there at all.
+
+use std::fs;
+use std::io::{self, Read as _, Write as _};
+use std::os::unix::fs::DirBuilderExt as _;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use host::doors::{self, DOOR_BYTES_MAX, hello::PROTOCOL};
+use sandbox::cage::{Cage, Line};
+use setup::{Host, Wiring};
+
+use super::presets::Preset;
+use crate::daemon;
+use crate::failure::Failure;
+use crate::home::Home;
+use crate::wire;
+
+/// The door that is open, as a connection begins.
+const DOOR: &str = "hook";
+/// The longest first frame of a hook, in bytes.
+const HELLO_BYTES_MAX: usize = 512;
+/// Hooks that are passed on at once; whoever comes then is not answered, and asks again.
+const AT_ONCE_MAX: usize = 64;
+/// How long a hook may take to say what it wants, and the daemon to answer.
+const ANSWER_MAX: Duration = Duration::from_secs(30);
+/// Bytes of the length that a frame begins with.
+const HEADER_BYTES: usize = 4;
+/// The most bytes of an answer, with its header: a result may come back changed, and JSON may double it.
+const ANSWER_BYTES_MAX: u64 = 80 << 20;
+/// How long a daemon that does not answer is asked again: less than a hook waits.
+const AGAIN_MAX: Duration = Duration::from_secs(4);
+const PAUSE: Duration = Duration::from_millis(20);
+
+/// A socket that is found inside, and the daemon outside.
+pub(crate) struct Outside {
+    home: PathBuf,
+    listener: UnixListener,
+    /// Its name outside, which goes when the cage has it.
+    dir: PathBuf,
+}
+
+impl Outside {
+    /// A way out for the hooks of this agent, if it has some of ours; the cage is told of it, and the daemon is started.
+    pub(crate) fn of(
+        preset: &Preset,
+        named: &Home,
+        home: &Path,
+        cage: &mut Cage,
+    ) -> Result<Option<Self>, Failure> {
+        let around = wire::surroundings(named, None).ok();
+        let Some((host, around)) = Host::parse(preset.name).zip(around) else { return Ok(None) };
+        if setup::wiring(&around, host) == Wiring::NotInstalled {
+            return Ok(None);
+        }
+        // Before the network: it goes by the daemon, too, which has the journal.
+        daemon::start(home)?;
+        let dir = home.join("exec").join(format!("line-{}", std::process::id()));
+        let unable = |error: io::Error| Failure::unable(format!("`{}`: {error}", dir.display()));
+        let _left_behind = fs::remove_dir_all(&dir);
+        fs::DirBuilder::new().recursive(true).mode(0o700).create(&dir).map_err(unable)?;
+        let from = dir.join("doors.sock");
+        let listener = UnixListener::bind(&from).map_err(unable)?;
+        let from = files::resolved(&from).map_err(unable)?;
+        // Where it is found by what is wired.
+        cage.lines.push(Line { from, at: doors::socket_path(&around.state) });
+        let hook = files::resolved(&around.hook).map_err(Failure::unable)?;
+        if !cage.readable.iter().any(|it| hook.starts_with(it)) {
+            cage.readable.push(hook);
+        }
+        Ok(Some(Self { home: home.to_owned(), listener, dir }))
+    }
+
+    /// Passes on what comes, until this process ends.
+    pub(crate) fn serve(self) -> Result<(), Failure> {
+        let Self { ref listener, ref home, .. } = self;
+        let listener = listener.try_clone().map_err(Failure::unable)?;
+        let home = home.clone();
+        let open = Arc::new(AtomicUsize::new(0));
+        let serve = move || {
+            for stream in listener.incoming().map_while(Result::ok) {
+                if open.load(Ordering::Acquire) >= AT_ONCE_MAX {
+                    continue;
+                }
+                open.fetch_add(1, Ordering::AcqRel);
+                let (home, count) = (home.clone(), Arc::clone(&open));
+                let pass = move || {
+                    // A hook that gets no answer denies.
+                    let _ = pass_on(&home, &stream);
+                    count.fetch_sub(1, Ordering::AcqRel);
+                };
+                if thread::Builder::new().name("line".to_owned()).spawn(pass).is_err() {
+                    open.fetch_sub(1, Ordering::AcqRel);
+                }
+            }
+        };
+        let thread = thread::Builder::new().name("lines".to_owned());
+        thread.spawn(serve).map(drop).map_err(Failure::unable)
+    }
+}
+
+impl Drop for Outside {
+    fn drop(&mut self) {
+        // The cage holds the socket itself; nobody outside has to find it.
+        let _ = fs::remove_dir_all(&self.dir);
+    }
+}
+
+/// One call of a hook, there and back. A daemon that goes before it has said a word is asked again, as the next one.
+fn pass_on(home: &Path, mut inside: &UnixStream) -> io::Result<()> {
+    inside.set_read_timeout(Some(ANSWER_MAX))?;
+    inside.set_write_timeout(Some(ANSWER_MAX))?;
+    let hello = frame(inside, HELLO_BYTES_MAX)?;
+    if !is_hook(hello.get(HEADER_BYTES..).unwrap_or_default()) {
+        return Err(io::Error::other("another door"));
+    }
+    let asked = [hello, frame(inside, DOOR_BYTES_MAX)?].concat();
+    let end = Instant::now() + AGAIN_MAX;
+    loop {
+        match ask(home, &asked) {
+            Ok(answer) if !answer.is_empty() => return inside.write_all(&answer),
+            Ok(_) | Err(_) if Instant::now() < end => thread::sleep(PAUSE),
+            Ok(_) => return Err(io::Error::other("no answer")),
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// What the daemon answers, as it came; it is started again if it has gone.
+fn ask(home: &Path, asked: &[u8]) -> io::Result<Vec<u8>> {
+    let socket = doors::socket_path(home);
+    let mut daemon = UnixStream::connect(&socket).or_else(|_| {
+        daemon::start(home).map_err(|failure| io::Error::other(failure.message().to_owned()))?;
+        UnixStream::connect(&socket)
+    })?;
+    daemon.set_read_timeout(Some(ANSWER_MAX))?;
+    daemon.set_write_timeout(Some(ANSWER_MAX))?;
+    daemon.write_all(asked)?;
+    let mut answer = Vec::new();
+    daemon.take(ANSWER_BYTES_MAX).read_to_end(&mut answer)?;
+    Ok(answer)
+}
+
+/// A frame with its header, as it came.
+fn frame(mut inside: &UnixStream, bytes_max: usize) -> io::Result<Vec<u8>> {
+    let mut header = [0; HEADER_BYTES];
+    inside.read_exact(&mut header)?;
+    let length = usize::try_from(u32::from_be_bytes(header)).map_err(io::Error::other)?;
+    if length > bytes_max {
+        return Err(io::Error::other("too long a frame"));
+    }
+    // Grows as bytes come: a length alone costs no memory.
+    let mut frame = header.to_vec();
+    let read = inside.take(length as u64).read_to_end(&mut frame)?;
+    if read == length { Ok(frame) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
+}
+
+fn is_hook(words: &[u8]) -> bool {
+    let mut words = str::from_utf8(words).unwrap_or_default().split_ascii_whitespace();
+    words.next() == Some(PROTOCOL) && words.next() == Some(DOOR)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hooks_get_out_and_nobody_else() {
+        assert!(is_hook(b"lazaret/1 hook claude PreToolUse 7\n"));
+        for other in
+            ["lazaret/1 ipc", "lazaret/1 serve stop", "lazaret/2 hook x y", "hook", "", "lazaret/1"]
+        {
+            assert!(!is_hook(other.as_bytes()), "{other}");
+        }
+        assert!(!is_hook(b"\xff hook"));
+    }
+}
