@@ -7,15 +7,10 @@ const CHUNKS_MAX: usize = 20;
 /// What stands at the end of a text that was cut.
 const CUT: &str = "\n[…]";
 
-/// The pieces of a text, cut at the end of a line or between words where there is one in their last quarter. A text
-/// of blanks has none.
+/// The pieces of a text of at most so many characters, cut at the end of a line or between words where there is one in
+/// their last quarter. A text of blanks has none.
 #[must_use]
-pub fn chunks(text: &str) -> Vec<String> {
-    chunks_of(text, CHUNK_CHARS_MAX)
-}
-
-/// The same for a messenger that takes less at once.
-pub(crate) fn chunks_of(text: &str, chars_max: usize) -> Vec<String> {
+pub fn chunks_of(text: &str, chars_max: usize) -> Vec<String> {
     let mut rest = text.trim();
     let mut all = Vec::new();
     while !rest.is_empty() && all.len() < CHUNKS_MAX {
@@ -54,6 +49,10 @@ fn split(text: &str, chars_max: usize) -> (&str, &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn chunks(text: &str) -> Vec<String> {
+        chunks_of(text, CHUNK_CHARS_MAX)
+    }
 
     #[test]
     fn nothing_is_lost_between_pieces_and_none_is_too_long() {

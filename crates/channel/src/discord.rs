@@ -54,11 +54,40 @@ struct State {
     direct: BTreeMap<String, String>,
     /// The last message that was taken of each place.
     last: BTreeMap<String, u64>,
+    /// With which place a round begins.
+    first: usize,
+    /// What ended a round in which something was heard.
+    owed: Option<ChannelError>,
+}
+
+/// What a round came to.
+struct Round {
+    heard: Vec<Inbound>,
+    /// What went wrong first or for good, and whether that ended the round.
+    failed: Option<(ChannelError, bool)>,
 }
 
 impl Channel for Discord {
+    /// What was heard in a place is kept, whatever becomes of the next.
     fn receive(&self, wire: &dyn Wire) -> Result<Vec<Inbound>, ChannelError> {
-        self.noted.note(self.round(wire))
+        let late = self.state().owed.take();
+        let Round { heard, failed } = match late {
+            Some(error) => Round { heard: Vec::new(), failed: Some((error, true)) },
+            None => match self.us(wire) {
+                Ok(us) => self.round(wire, us),
+                Err(error) => Round { heard: Vec::new(), failed: Some((error, true)) },
+            },
+        };
+        match failed {
+            None => self.noted.note(Ok(heard)),
+            Some((error, true)) if heard.is_empty() => self.noted.note(Err(error)),
+            Some((error, ends)) => {
+                // Said now, and waited for after what was heard is answered.
+                self.state().owed = ends.then(|| error.clone());
+                let _ = self.noted.note::<()>(Err(error));
+                Ok(heard)
+            }
+        }
     }
 
     fn send(&self, wire: &dyn Wire, to: &Address, text: &str) -> Result<(), ChannelError> {
@@ -83,6 +112,10 @@ impl Channel for Discord {
         Ok(())
     }
 
+    fn chars_max(&self) -> usize {
+        MESSAGE_CHARS_MAX
+    }
+
     fn health(&self) -> Health {
         self.noted.health()
     }
@@ -101,21 +134,53 @@ impl Discord {
         Self { places: known(places), people: known(people), ..Self::default() }
     }
 
-    fn round(&self, wire: &dyn Wire) -> Result<Vec<Inbound>, ChannelError> {
-        let us = self.us(wire)?;
-        let mut heard = Vec::new();
-        for person in &self.people {
-            let place = self.direct(wire, person)?;
-            for message in self.since(wire, &place)? {
-                heard.extend(message.read(us, &place, Some(person)));
+    /// Asks about every place once. A place that is none does not silence the others; who wants to be left alone, or does
+    /// not answer at all, is left alone, and the next round begins behind that place.
+    fn round(&self, wire: &dyn Wire, us: u64) -> Round {
+        let people = self.people.iter().map(|it| (it.as_str(), true));
+        let all: Vec<(&str, bool)> =
+            people.chain(self.places.iter().map(|it| (it.as_str(), false))).collect();
+        let first = self.state().first;
+        let mut round = Round { heard: Vec::new(), failed: None };
+        let (mut asked, mut answered) = (0, 0);
+        for at in 0..all.len() {
+            let at = (first + at) % all.len();
+            let Some((name, is_person)) = all.get(at).copied() else { continue };
+            asked += 1;
+            match self.heard_at(wire, us, name, is_person) {
+                Ok(heard) => {
+                    answered += 1;
+                    round.heard.extend(heard);
+                }
+                Err(error) => {
+                    let ends = error.retry().is_some() || matches!(error, ChannelError::Wire(_));
+                    if ends {
+                        self.state().first = (at + 1) % all.len();
+                        round.failed = Some((error, true));
+                        break;
+                    }
+                    round.failed.get_or_insert((error, false));
+                }
             }
         }
-        for place in &self.places {
-            for message in self.since(wire, place)? {
-                heard.extend(message.read(us, place, None));
-            }
+        // If no place answers, it is no matter of the places.
+        if let (Some((_, ends)), true) = (&mut round.failed, asked > 0 && answered == 0) {
+            *ends = true;
         }
-        Ok(heard)
+        round
+    }
+
+    fn heard_at(
+        &self,
+        wire: &dyn Wire,
+        us: u64,
+        name: &str,
+        is_person: bool,
+    ) -> Result<Vec<Inbound>, ChannelError> {
+        let place = if is_person { self.direct(wire, name)? } else { name.to_owned() };
+        let person = is_person.then_some(name);
+        let new = self.since(wire, &place)?;
+        Ok(new.into_iter().filter_map(|it| it.read(us, &place, person)).collect())
     }
 
     /// What was said in a place since the last time, oldest first. The first time nothing is new.
@@ -126,17 +191,21 @@ impl Discord {
             Some(last) => format!("/channels/{place}/messages?limit={MESSAGES_MAX}&after={last}"),
         };
         let all: Vec<Value> = ask(wire, path, None)?;
+        // Also a message that is not understood was there, and is not new the next time.
+        let id = |it: &Value| it.get("id").and_then(Value::as_str).and_then(number);
         let all = all.into_iter().take(MESSAGES_MAX);
-        let known = all.filter_map(|it| serde_json::from_value::<Message>(it).ok());
-        let mut known: Vec<(u64, Message)> =
-            known.filter_map(|it| Some((number(&it.id)?, it))).collect();
-        known.sort_by_key(|it| it.0);
-        known.retain(|it| last.is_none_or(|last| it.0 > last));
-        let newest = known.last().map_or(last.unwrap_or_default(), |it| it.0);
+        let mut all: Vec<(u64, Value)> = all.filter_map(|it| Some((id(&it)?, it))).collect();
+        all.sort_by_key(|it| it.0);
+        all.retain(|it| last.is_none_or(|last| it.0 > last));
+        let newest = all.last().map_or(last.unwrap_or_default(), |it| it.0);
         self.state().last.insert(place.to_owned(), newest);
+        let known = all.into_iter().filter_map(|(id, it)| {
+            let message = serde_json::from_value::<Message>(it).ok();
+            message.map(|it| (id, it))
+        });
         Ok(match last {
             None => Vec::new(),
-            Some(_) => known.into_iter().map(|it| it.1).collect(),
+            Some(_) => known.map(|it| it.1).collect(),
         })
     }
 
@@ -244,11 +313,10 @@ impl Message {
             None => (Place::Shared, Address::shared(NAME, Scope::Channel, place)),
         };
         let forwards = self.message_reference.as_ref().is_some_and(|it| it.kind == FORWARD);
-        let attachments = self.attachments.into_iter().take(ATTACHMENTS_MAX).map(|it| Attachment {
-            mime: it.content_type.unwrap_or_default().chars().take(100).collect(),
-            bytes: it.size,
-        });
+        let attachments = self.attachments.into_iter().take(ATTACHMENTS_MAX);
+        let attachments = attachments.map(|it| Attachment::of(it.content_type.as_deref(), it.size));
         Some(Inbound {
+            at: None,
             address: address.ok()?,
             place: kept,
             words: match forwards || !self.message_snapshots.is_empty() {
@@ -265,85 +333,4 @@ impl Message {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::wire::{Response, WireError};
-
-    /// Has one direct conversation, `70` with `5`, and a channel, `80`.
-    struct Guild(Mutex<Vec<Value>>, Mutex<Vec<Request>>);
-
-    impl Wire for Guild {
-        fn ask(&self, request: &Request) -> Result<Response, WireError> {
-            self.1.lock().unwrap().push(request.clone());
-            let path = request.path.strip_prefix(API).unwrap();
-            let answer = match (path, path.split_once('?')) {
-                ("/users/@me", _) => json!({ "id": "99", "bot": true }),
-                ("/users/@me/channels", _) => json!({ "id": "70" }),
-                (_, Some((_, "limit=1"))) => json!([message("1", json!({}))]),
-                (_, Some(("/channels/70/messages", _))) => json!(*self.0.lock().unwrap()),
-                _ => json!([]),
-            };
-            Ok(Response { status: 200, retry_after: None, body: answer.to_string().into() })
-        }
-    }
-
-    fn message(id: &str, more: Value) -> Value {
-        let mut message =
-            json!({ "id": id, "type": 0, "author": { "id": "5" }, "content": "hello" });
-        message.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-        message
-    }
-
-    fn heard(messages: &[Value]) -> (Vec<Inbound>, Guild, Discord) {
-        let guild = Guild(Mutex::new(messages.to_vec()), Mutex::default());
-        let discord = Discord::listening_to(vec!["80".into()], vec!["5".into(), "x".into()]);
-        // What was said before is not new.
-        assert!(discord.receive(&guild).unwrap().is_empty());
-        (discord.receive(&guild).unwrap(), guild, discord)
-    }
-
-    #[test]
-    fn new_messages_of_the_person_are_heard_once_and_in_order() {
-        let (said, guild, discord) = heard(&[message("3", json!({})), message("2", json!({}))]);
-        assert_eq!(said.iter().map(|it| it.id.as_str()).collect::<Vec<_>>(), ["2", "3"]);
-        assert_eq!(said[0].address.to_string(), "discord:dm:5");
-        assert_eq!((said[0].place, said[0].words), (Place::Direct, Words::Own));
-        assert!(discord.receive(&guild).unwrap().is_empty());
-    }
-
-    #[test]
-    fn programs_others_and_what_was_passed_on_are_not_the_person() {
-        for bad in [
-            json!({ "author": { "id": "5", "bot": true } }),
-            json!({ "author": { "id": "6" } }),
-            json!({ "author": { "id": "05" } }),
-            json!({ "webhook_id": "9" }),
-            json!({ "type": 7 }),
-            json!({ "id": "1" }),
-            json!({ "id": "../2" }),
-        ] {
-            assert!(heard(&[message("2", bad.clone())]).0.is_empty(), "{bad}");
-        }
-        for passed in
-            [json!({ "message_reference": { "type": 1 } }), json!({ "message_snapshots": [{}] })]
-        {
-            assert_eq!(heard(&[message("2", passed)]).0[0].words, Words::Others);
-        }
-    }
-
-    #[test]
-    fn what_is_said_mentions_nobody() {
-        let (_, guild, discord) = heard(&[]);
-        let to = Address::parse("discord:dm:5").unwrap();
-        discord.send(&guild, &to, &format!("@everyone {}", "x".repeat(2500))).unwrap();
-        let asked = guild.1.lock().unwrap();
-        let sent: Vec<_> =
-            asked.iter().filter(|it| it.path.ends_with("/channels/70/messages")).collect();
-        assert_eq!(sent.len(), 2);
-        let body = sent[0].body.as_ref().unwrap();
-        assert_eq!((&body["allowed_mentions"]["parse"], &body["flags"]), (&json!([]), &json!(4)));
-        drop(asked);
-        let nowhere = Address::parse("discord:channel:general").unwrap();
-        assert_eq!(discord.send(&guild, &nowhere, "x"), Err(ChannelError::NoSuchPlace));
-    }
-}
+mod tests;

@@ -9,11 +9,19 @@ pub(crate) const MESSAGES_MAX: usize = 100;
 /// Attachments of one message that are looked at.
 pub(crate) const ATTACHMENTS_MAX: usize = 10;
 
+/// How old a message may be by its own time, and how far ahead of our clock, in seconds.
+pub const AGE_SECONDS_MAX: u64 = 600;
+
+/// Characters of the type of an attachment.
+const MIME_CHARS_MAX: usize = 100;
+
 /// A message that came in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Inbound {
     /// Its name, which no other message of the same messenger has.
     pub id: String,
+    /// When it was said, in seconds since 1970, where the messenger says it.
+    pub at: Option<i64>,
     /// Where it was said, which is where an answer goes.
     pub address: Address,
     /// Who the messenger says it was.
@@ -28,6 +36,15 @@ pub struct Inbound {
     pub text: String,
     /// What is attached to it. Nothing of it was fetched.
     pub attachments: Vec<Attachment>,
+}
+
+impl Inbound {
+    /// Was it said about now? What waited for long may not be what the sender wants any more, or comes from somebody who
+    /// says it again.
+    #[must_use]
+    pub fn is_of_late(&self, now: i64) -> bool {
+        self.at.is_none_or(|at| now.abs_diff(at) <= AGE_SECONDS_MAX)
+    }
 }
 
 /// Do others hear what is said?
@@ -58,7 +75,15 @@ pub struct Attachment {
 }
 
 impl Attachment {
-    /// Is it of an allowed type, and small enough? One of unknown size is not.
+    /// An attachment of the type that a messenger says.
+    pub(crate) fn of(mime: Option<&str>, bytes: Option<u64>) -> Self {
+        let mime = mime.unwrap_or("application/octet-stream");
+        let mime = mime.chars().take(MIME_CHARS_MAX).collect::<String>().to_ascii_lowercase();
+        Self { mime, bytes }
+    }
+
+    /// Is it of an allowed type, and small enough? One of unknown size is not: WhatsApp says none, so that nothing that is
+    /// attached there is taken.
     #[must_use]
     pub fn fits(&self, types: &[String], bytes_max: u64) -> bool {
         let is_type = |it: &String| match it.strip_suffix("/*") {

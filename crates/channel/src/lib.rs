@@ -19,11 +19,11 @@ mod wire;
 
 pub use address::{Address, AddressError, Ids, PART_BYTES_MAX, Scope};
 pub use backoff::{BACKOFF_FIRST, BACKOFF_MAX, Backoff};
-pub use chunk::{CHUNK_CHARS_MAX, chunks};
+pub use chunk::{CHUNK_CHARS_MAX, chunks_of};
 pub use discord::Discord;
 pub use error::{ChannelError, Health};
-pub use inbound::{Attachment, Inbound, Place, Words};
-pub use seen::{SEEN_FOR, SEEN_MAX, Seen};
+pub use inbound::{AGE_SECONDS_MAX, Attachment, Inbound, Place, Words};
+pub use seen::{Noted, SEEN_FOR, SEEN_PER_SENDER_MAX, SENDERS_MAX, Seen};
 pub use slack::{Slack, SlackCall};
 pub use telegram::Telegram;
 pub use whatsapp::WhatsApp;
@@ -42,6 +42,19 @@ pub trait Channel: Send + Sync {
     /// # Errors
     /// If there is no such place, or the messenger does not take it. What was said before stays said.
     fn send(&self, wire: &dyn Wire, to: &Address, text: &str) -> Result<(), ChannelError>;
+
+    /// The longest text that it takes as one message, in characters as it counts them.
+    fn chars_max(&self) -> usize {
+        CHUNK_CHARS_MAX
+    }
+
+    /// Nothing more is asked for: what was heard is not to be told again.
+    ///
+    /// # Errors
+    /// If the messenger does not hear that.
+    fn leave(&self, _wire: &dyn Wire) -> Result<(), ChannelError> {
+        Ok(())
+    }
 
     /// Returns how the last exchange went.
     fn health(&self) -> Health;

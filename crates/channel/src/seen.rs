@@ -1,31 +1,57 @@
-//! Messages that came already: messengers say things twice.
+//! Messages of one messenger that came already: messengers say things twice, and so does whoever has recorded a call.
+//!
+//! Each sender has room of their own: nobody makes what another said be forgotten.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::time::Duration;
 
-/// How long a message is known again.
-pub const SEEN_FOR: Duration = Duration::from_secs(60);
-/// Messages that are known again.
-pub const SEEN_MAX: usize = 1000;
+use crate::inbound::AGE_SECONDS_MAX;
 
-/// The messages of late. Time is whatever whoever asks says it is.
+/// How long a message is known again. A message counts while its own time is near to ours, before and after; it must be
+/// known for longer than that.
+pub const SEEN_FOR: Duration = Duration::from_secs(3 * AGE_SECONDS_MAX);
+/// Messages of one sender that are known again. While all of them are of late, no new one of theirs is taken.
+pub const SEEN_PER_SENDER_MAX: usize = 2000;
+/// Senders whose messages are known again.
+pub const SENDERS_MAX: usize = 4096;
+
+/// The messages of late, by their senders. Time is whatever whoever asks says it is.
 #[derive(Debug, Default)]
-pub struct Seen(VecDeque<(String, Duration)>);
+pub struct Seen(HashMap<String, VecDeque<(String, Duration)>>);
+
+/// Was a message there already?
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Noted {
+    /// No, and it is noted now.
+    New,
+    /// Yes.
+    Again,
+    /// No, and there is no room to note it. INVARIANT (FailClosed): then it is not taken.
+    Full,
+}
 
 impl Seen {
-    /// Notes a message at a moment, counted from any beginning. False if it was there already.
-    pub fn is_new(&mut self, id: &str, now: Duration) -> bool {
-        while self.0.front().is_some_and(|(_, at)| now.saturating_sub(*at) > SEEN_FOR) {
-            self.0.pop_front();
+    /// Notes a message of a sender at a moment, counted from any beginning.
+    pub fn note(&mut self, sender: &str, id: &str, now: Duration) -> Noted {
+        let is_old = |at: &Duration| now.saturating_sub(*at) > SEEN_FOR;
+        if self.0.len() >= SENDERS_MAX && !self.0.contains_key(sender) {
+            self.0.retain(|_, all| all.back().is_some_and(|(_, at)| !is_old(at)));
+            if self.0.len() >= SENDERS_MAX {
+                return Noted::Full;
+            }
         }
-        if self.0.iter().any(|(seen, _)| seen == id) {
-            return false;
+        let all = self.0.entry(sender.to_owned()).or_default();
+        while all.front().is_some_and(|(_, at)| is_old(at)) {
+            all.pop_front();
         }
-        if self.0.len() >= SEEN_MAX {
-            self.0.pop_front();
+        if all.iter().any(|(seen, _)| seen == id) {
+            return Noted::Again;
         }
-        self.0.push_back((id.to_owned(), now));
-        true
+        if all.len() >= SEEN_PER_SENDER_MAX {
+            return Noted::Full;
+        }
+        all.push_back((id.to_owned(), now));
+        Noted::New
     }
 }
 
@@ -34,14 +60,31 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_same_message_counts_once_for_a_minute_and_a_thousand_others() {
-        let at = Duration::from_secs;
+    fn a_message_is_known_again_for_as_long_as_it_could_count() {
         let mut seen = Seen::default();
-        assert!(seen.is_new("a", at(0)) && !seen.is_new("a", at(60)));
-        assert!(seen.is_new("a", at(61)));
-        for number in 0..SEEN_MAX {
-            assert!(seen.is_new(&number.to_string(), at(62)));
+        let at = Duration::from_secs(1);
+        assert_eq!(seen.note("5", "a", at), Noted::New);
+        // A call of the future is repeated when it has just become too old.
+        assert_eq!(
+            seen.note("5", "a", at + Duration::from_secs(2 * AGE_SECONDS_MAX)),
+            Noted::Again
+        );
+        assert_eq!(seen.note("5", "a", at + SEEN_FOR), Noted::Again);
+        assert_eq!(seen.note("5", "a", at + SEEN_FOR + at), Noted::New);
+    }
+
+    #[test]
+    fn nobody_makes_it_forget_what_others_or_they_themselves_said() {
+        let (mut seen, at) = (Seen::default(), Duration::ZERO);
+        assert_eq!(seen.note("5", "a", at), Noted::New);
+        for number in 0..SEEN_PER_SENDER_MAX {
+            assert_eq!(seen.note("6", &number.to_string(), at), Noted::New);
         }
-        assert!(seen.is_new("a", at(62)) && !seen.is_new("999", at(62)));
+        assert_eq!(seen.note("6", "more", at), Noted::Full);
+        assert_eq!(
+            (seen.note("6", "0", at), seen.note("5", "a", at)),
+            (Noted::Again, Noted::Again)
+        );
+        assert_eq!(seen.note("5", "b", at), Noted::New);
     }
 }

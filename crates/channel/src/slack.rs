@@ -1,17 +1,18 @@
 //! Slack: it calls us with events, and `chat.postMessage` says something.
 //!
 //! A call is known by its signature before it comes here. Threats: a bot that speaks as a person, a message that was
-//! changed afterwards, a channel that poses as a direct conversation.
+//! changed afterwards, a channel that poses as a direct conversation, a conversation of two people which somebody lets us
+//! listen to, another workspace that has installed the same app.
 
 use std::time::Duration;
 
 use serde::Deserialize;
 use serde::de::IgnoredAny;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::Channel;
 use crate::address::{Address, Ids, Scope};
-use crate::chunk::chunks;
+use crate::chunk::{CHUNK_CHARS_MAX, chunks_of};
 use crate::error::{ChannelError, Health, Noted};
 use crate::inbound::{ATTACHMENTS_MAX, Attachment, Inbound, Place, Words, cut};
 use crate::wire::{Request, TokenPlace, Verb, Wire};
@@ -24,6 +25,8 @@ const WAIT: Duration = Duration::from_secs(20);
 /// Slack.
 #[derive(Default)]
 pub struct Slack {
+    /// The workspace, if only one is heard.
+    account: Option<String>,
     noted: Noted,
 }
 
@@ -49,7 +52,7 @@ impl Channel for Slack {
             Scope::Thread => (to.ids().channel.as_deref(), to.ids().thread.as_deref()),
         };
         let place = place.filter(|it| is_id(it)).ok_or(ChannelError::NoSuchPlace)?;
-        for text in chunks(text) {
+        for text in chunks_of(text, CHUNK_CHARS_MAX) {
             // `&`, `<` and `>` would be markup: a mention of everybody, or a link that says one thing and is another.
             let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
             let mut body = json!({
@@ -70,12 +73,22 @@ impl Channel for Slack {
 }
 
 impl Slack {
-    /// Reads what Slack calls us with.
+    /// At the workspace of this id, or at any.
+    #[must_use]
+    pub fn of(account: Option<String>) -> Self {
+        Self { account, noted: Noted::default() }
+    }
+
+    /// Reads what Slack calls us with. An event of a form that is not known says nothing to us: Slack would call again, and
+    /// stop calling in the end, were it refused.
     ///
     /// # Errors
-    /// If it is not understood.
+    /// If it is no JSON, or not the word that it wants back.
     pub fn called(&self, body: &[u8]) -> Result<SlackCall, ChannelError> {
-        let call: Call = serde_json::from_slice(body).map_err(|_| ChannelError::NotUnderstood)?;
+        let call: Value = serde_json::from_slice(body).map_err(|_| ChannelError::NotUnderstood)?;
+        let Ok(call) = serde_json::from_value::<Call>(call) else {
+            return Ok(SlackCall::Said(Vec::new()));
+        };
         match call.kind.as_str() {
             "url_verification" => {
                 let challenge = call.challenge.ok_or(ChannelError::NotUnderstood)?;
@@ -84,8 +97,14 @@ impl Slack {
                 good.then_some(SlackCall::Challenge(challenge)).ok_or(ChannelError::NotUnderstood)
             }
             "event_callback" => {
-                let us = call.authorizations.first().and_then(|it| it.user_id.clone());
-                let said = call.event.and_then(|it| it.read(us.as_deref()));
+                if self.account.is_some() && call.team_id != self.account {
+                    return Ok(SlackCall::Said(Vec::new()));
+                }
+                // What we hear in the place of a person may be said between them and somebody else.
+                let ours = call.authorizations.first().filter(|it| it.is_bot);
+                let us = ours.map(|it| it.user_id.as_deref().unwrap_or_default());
+                let event = call.event.and_then(|it| serde_json::from_value::<Event>(it).ok());
+                let said = event.and_then(|it| it.read(us));
                 Ok(SlackCall::Said(said.into_iter().collect()))
             }
             _ => Ok(SlackCall::Said(Vec::new())),
@@ -96,7 +115,7 @@ impl Slack {
 /// The longest word that Slack wants back, in bytes.
 const CHALLENGE_BYTES_MAX: usize = 256;
 
-fn post(wire: &dyn Wire, body: serde_json::Value) -> Result<(), ChannelError> {
+fn post(wire: &dyn Wire, body: Value) -> Result<(), ChannelError> {
     let request = Request {
         verb: Verb::Post,
         path: "/api/chat.postMessage".to_owned(),
@@ -126,7 +145,8 @@ struct Call {
     #[serde(rename = "type")]
     kind: String,
     challenge: Option<String>,
-    event: Option<Event>,
+    team_id: Option<String>,
+    event: Option<Value>,
     #[serde(default)]
     authorizations: Vec<Authorization>,
 }
@@ -134,6 +154,8 @@ struct Call {
 #[derive(Deserialize)]
 struct Authorization {
     user_id: Option<String>,
+    #[serde(default)]
+    is_bot: bool,
 }
 
 #[derive(Deserialize)]
@@ -160,7 +182,7 @@ struct SharedFile {
 }
 
 impl Event {
-    /// None if no person said something new.
+    /// None if no person said something new. `us` is our name there, if it is as ourselves that we hear it.
     fn read(self, us: Option<&str>) -> Option<Inbound> {
         let is_new =
             matches!(self.subtype.as_deref(), None | Some("file_share" | "thread_broadcast"));
@@ -173,7 +195,9 @@ impl Event {
             return None;
         }
         let (place, address) = match self.channel_type.as_deref() {
-            Some("im") if channel.starts_with('D') => (Place::Direct, Address::dm(NAME, &user)),
+            Some("im") if channel.starts_with('D') && us.is_some() => {
+                (Place::Direct, Address::dm(NAME, &user))
+            }
             Some("channel" | "group" | "mpim") | None if !channel.starts_with('D') => {
                 let thread = self.thread_ts.filter(|it| is_time(it));
                 let scope = if thread.is_some() { Scope::Thread } else { Scope::Channel };
@@ -184,18 +208,12 @@ impl Event {
         };
         let text = self.text.unwrap_or_default();
         let named = us.filter(|it| is_id(it)).is_some_and(|it| text.contains(&format!("<@{it}>")));
-        let attachments = self.files.into_iter().take(ATTACHMENTS_MAX).map(|it| Attachment {
-            mime: it
-                .mimetype
-                .unwrap_or_default()
-                .chars()
-                .take(100)
-                .collect::<String>()
-                .to_ascii_lowercase(),
-            bytes: it.size,
-        });
+        let attachments = self.files.into_iter().take(ATTACHMENTS_MAX);
+        let attachments = attachments.map(|it| Attachment::of(it.mimetype.as_deref(), it.size));
+        let at = ts.split_once('.').and_then(|it| it.0.parse().ok())?;
         Some(Inbound {
             id: format!("{channel}-{ts}"),
+            at: Some(at),
             address: address.ok()?,
             sender: user,
             place,
@@ -224,8 +242,6 @@ fn is_time(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::Value;
-
     use super::*;
     use crate::wire::{Response, WireError};
 
@@ -236,9 +252,10 @@ mod tests {
         });
         event.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         let call = json!({
-            "type": "event_callback", "event": event, "authorizations": [{ "user_id": "UBOT" }],
+            "type": "event_callback", "event": event, "team_id": "T1",
+            "authorizations": [{ "user_id": "UBOT", "is_bot": true }],
         });
-        match Slack::default().called(call.to_string().as_bytes()).unwrap() {
+        match Slack::of(Some("T1".to_owned())).called(call.to_string().as_bytes()).unwrap() {
             SlackCall::Said(mut said) => said.pop(),
             SlackCall::Challenge(it) => panic!("{it}"),
         }
@@ -285,7 +302,35 @@ mod tests {
         };
         assert_eq!(challenge("3eZbrw1aB"), Ok(SlackCall::Challenge("3eZbrw1aB".to_owned())));
         assert!(challenge("<script>").is_err() && challenge(&"x".repeat(999)).is_err());
-        assert!(Slack::default().called(b"{\"type\":1}").is_err());
+        assert!(Slack::default().called(b"{\"type\":").is_err());
+        // What is signed and of no known form is no reason to be called again.
+        for odd in
+            [json!({ "type": 1 }), json!({ "type": "event_callback", "event": { "text": 1 } })]
+        {
+            let said = Slack::default().called(odd.to_string().as_bytes());
+            assert_eq!(said, Ok(SlackCall::Said(Vec::new())), "{odd}");
+        }
+    }
+
+    #[test]
+    fn what_we_hear_for_somebody_else_or_elsewhere_is_not_said_to_us() {
+        let event = json!({
+            "type": "message", "user": "U1A", "channel": "D9", "channel_type": "im", "text": "hello",
+            "ts": "1355517523.000005",
+        });
+        let said = |team: &str, authorizations: Value| {
+            let call = json!({
+                "type": "event_callback", "event": event, "team_id": team,
+                "authorizations": authorizations,
+            });
+            Slack::of(Some("T1".to_owned())).called(call.to_string().as_bytes()).unwrap()
+        };
+        let nothing = SlackCall::Said(Vec::new());
+        let bot = json!([{ "user_id": "UBOT", "is_bot": true }]);
+        assert_ne!(said("T1", bot.clone()), nothing);
+        assert_eq!(said("T2", bot), nothing);
+        assert_eq!(said("T1", json!([{ "user_id": "U2B", "is_bot": false }])), nothing);
+        assert_eq!(said("T1", json!([])), nothing);
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! Telegram, by the Bot API: `getUpdates` waits for messages, `sendMessage` says something.
 //!
 //! Threats: a group that poses as a direct chat, words that somebody else wrote and the user only passed on, a chat
-//! that speaks as a channel or as an anonymous administrator, an update that comes again, edited messages. Only new
+//! that speaks as a channel or as an anonymous administrator, an update that comes again, edited messages, a link that
+//! puts words behind `/start`. Only new
 //! messages are asked for; a chat is direct if it is the sender's own; what was forwarded, or made by a bot, is not the
 //! sender's word.
 
@@ -14,7 +15,7 @@ use serde_json::{Value, json};
 
 use crate::Channel;
 use crate::address::{Address, Scope};
-use crate::chunk::chunks;
+use crate::chunk::{CHUNK_CHARS_MAX, chunks_of};
 use crate::error::{ChannelError, Health, Noted};
 use crate::inbound::{ATTACHMENTS_MAX, Attachment, Inbound, MESSAGES_MAX, Place, Words, cut};
 use crate::wire::{Request, TokenPlace, Verb, Wire};
@@ -28,6 +29,8 @@ const POLL_SECONDS: u32 = 50;
 /// Answers without an update after which any number may come: Telegram begins anew after a week without one, and by
 /// then all those before were taken.
 const EMPTY_MAX: u32 = 6 * 24 * 3600 / POLL_SECONDS;
+/// How long it may take to hear that nothing more is asked for.
+const LEAVE_WAIT: Duration = Duration::from_secs(2);
 /// How long any other answer may take.
 const WAIT: Duration = Duration::from_secs(20);
 
@@ -55,7 +58,7 @@ impl Channel for Telegram {
 
     fn send(&self, wire: &dyn Wire, to: &Address, text: &str) -> Result<(), ChannelError> {
         let chat: i64 = chat(to).ok_or(ChannelError::NoSuchPlace)?;
-        for text in chunks(text) {
+        for text in chunks_of(text, CHUNK_CHARS_MAX) {
             // Plain text: what an agent writes is no markup, and nobody fetches an address because it is named.
             let body = json!({
                 "chat_id": chat, "text": text, "link_preview_options": { "is_disabled": true },
@@ -64,6 +67,15 @@ impl Channel for Telegram {
             self.noted.note(sent)?;
         }
         Ok(())
+    }
+
+    /// What was taken is asked for no more, and so does not come again when somebody listens the next time.
+    fn leave(&self, wire: &dyn Wire) -> Result<(), ChannelError> {
+        let Some(next) = self.state().next else { return Ok(()) };
+        let body = json!({
+            "allowed_updates": ["message"], "limit": 1, "timeout": 0, "offset": next,
+        });
+        ask::<IgnoredAny>(wire, "getUpdates", body, LEAVE_WAIT).map(drop)
     }
 
     fn health(&self) -> Health {
@@ -185,6 +197,7 @@ fn perhaps<'de, D: serde::Deserializer<'de>>(input: D) -> Result<Option<Message>
 #[derive(Deserialize)]
 struct Message {
     message_id: i64,
+    date: i64,
     from: Option<User>,
     chat: Chat,
     text: Option<String>,
@@ -282,12 +295,13 @@ impl Message {
             answers_us == Some(us.0) || entities.iter().any(|it| it.names(text, &us.1));
         Some(Inbound {
             id: format!("{}-{}", self.chat.id, self.message_id),
+            at: Some(self.date),
             address: address.ok()?,
             sender: from.id.to_string(),
             place,
             words: if self.is_passed_on() { Words::Others } else { Words::Own },
             mentions_us,
-            text: cut(text),
+            text: cut(without_payload(text)),
             attachments: self.attachments(),
         })
     }
@@ -309,19 +323,22 @@ impl Message {
     }
 
     fn attachments(&self) -> Vec<Attachment> {
-        let mime = |it: &Document| {
-            let mime = it.mime_type.as_deref().unwrap_or("application/octet-stream");
-            mime.chars().take(100).collect::<String>().to_ascii_lowercase()
-        };
         let files = [&self.document, &self.audio, &self.video, &self.voice];
         let files = files.into_iter().flatten();
-        let files = files.map(|it| Attachment { mime: mime(it), bytes: it.file_size });
+        let files = files.map(|it| Attachment::of(it.mime_type.as_deref(), it.file_size));
         // A picture comes in several sizes; the last is the largest.
         let picture = self.photo.as_ref().and_then(|it| it.last());
-        let picture =
-            picture.map(|it| Attachment { mime: "image/jpeg".to_owned(), bytes: it.file_size });
+        let picture = picture.map(|it| Attachment::of(Some("image/jpeg"), it.file_size));
         files.chain(picture).take(ATTACHMENTS_MAX).collect()
     }
+}
+
+/// A text without what stands behind `/start`: whoever made the link that was opened has written that, and the sender may
+/// never have seen it.
+fn without_payload(text: &str) -> &str {
+    let command = text.split_whitespace().next().unwrap_or_default();
+    let name = command.split_once('@').map_or(command, |it| it.0);
+    if name.eq_ignore_ascii_case("/start") { command } else { text }
 }
 
 impl Entity {

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::Channel;
 use crate::address::Address;
-use crate::chunk::chunks;
+use crate::chunk::{CHUNK_CHARS_MAX, chunks_of};
 use crate::error::{ChannelError, Health, Noted};
 use crate::inbound::{Attachment, Inbound, MESSAGES_MAX, Place, Words, cut};
 use crate::wire::{Request, TokenPlace, Verb, Wire};
@@ -22,8 +22,6 @@ const NAME: &str = "whatsapp";
 const VERSION: &str = "v23.0";
 /// How long an answer may take.
 const WAIT: Duration = Duration::from_secs(20);
-/// How old a message may be, and how far ahead of our clock, in seconds: signatures have no time of their own.
-const AGE_SECONDS_MAX: u64 = 600;
 
 /// WhatsApp, at one phone number.
 pub struct WhatsApp {
@@ -39,7 +37,7 @@ impl Channel for WhatsApp {
 
     fn send(&self, wire: &dyn Wire, to: &Address, text: &str) -> Result<(), ChannelError> {
         let person = to.person().filter(|it| is_number(it)).ok_or(ChannelError::NoSuchPlace)?;
-        for text in chunks(text) {
+        for text in chunks_of(text, CHUNK_CHARS_MAX) {
             let request = Request {
                 verb: Verb::Post,
                 path: format!("/{VERSION}/{}/messages", self.account),
@@ -69,11 +67,12 @@ impl WhatsApp {
         Self { account, noted: Noted::default() }
     }
 
-    /// Reads what WhatsApp calls us with, at a moment in seconds since 1970.
+    /// Reads what WhatsApp calls us with. Signatures have no time of their own: messages have, and whoever takes them in
+    /// looks at it.
     ///
     /// # Errors
     /// If it is not understood.
-    pub fn called(&self, body: &[u8], now: i64) -> Result<Vec<Inbound>, ChannelError> {
+    pub fn called(&self, body: &[u8]) -> Result<Vec<Inbound>, ChannelError> {
         let call: Call = serde_json::from_slice(body).map_err(|_| ChannelError::NotUnderstood)?;
         if call.object != "whatsapp_business_account" {
             return Err(ChannelError::NotUnderstood);
@@ -85,7 +84,7 @@ impl WhatsApp {
         });
         let messages = ours.flat_map(|it| it.value.messages);
         let messages = messages.filter_map(|it| serde_json::from_value::<Message>(it).ok());
-        Ok(messages.filter_map(|it| it.read(now)).take(MESSAGES_MAX).collect())
+        Ok(messages.filter_map(|it| it.read()).take(MESSAGES_MAX).collect())
     }
 }
 
@@ -156,10 +155,9 @@ struct Media {
 }
 
 impl Message {
-    fn read(self, now: i64) -> Option<Inbound> {
+    fn read(self) -> Option<Inbound> {
         let at: i64 = self.timestamp.parse().ok()?;
-        let is_fresh = now.abs_diff(at) <= AGE_SECONDS_MAX;
-        if !is_fresh || !is_number(&self.from) || !is_id(&self.id) || self.group_id.is_some() {
+        if !is_number(&self.from) || !is_id(&self.id) || self.group_id.is_some() {
             return None;
         }
         let media = [&self.image, &self.document, &self.audio, &self.video];
@@ -172,11 +170,9 @@ impl Message {
         };
         let passed_on =
             self.context.as_ref().is_some_and(|it| it.forwarded || it.frequently_forwarded);
-        let attachments = media.iter().map(|it| Attachment {
-            mime: it.mime_type.as_deref().unwrap_or_default().chars().take(100).collect(),
-            bytes: None,
-        });
+        let attachments = media.iter().map(|it| Attachment::of(it.mime_type.as_deref(), None));
         Some(Inbound {
+            at: Some(at),
             address: Address::dm(NAME, &self.from).ok()?,
             place: Place::Direct,
             words: if passed_on { Words::Others } else { Words::Own },
@@ -219,7 +215,7 @@ mod tests {
             "object": "whatsapp_business_account",
             "entry": [{ "id": "1", "changes": [{ "field": "messages", "value": value }] }],
         });
-        WhatsApp::of("777".to_owned()).called(call.to_string().as_bytes(), NOW).unwrap()
+        WhatsApp::of("777".to_owned()).called(call.to_string().as_bytes()).unwrap()
     }
 
     #[test]
@@ -232,8 +228,7 @@ mod tests {
         assert_eq!(forwarded[0].words, Words::Others);
         assert!(called("778", json!({})).is_empty());
         for bad in [
-            json!({ "timestamp": (NOW - 601).to_string() }),
-            json!({ "timestamp": i64::MIN.to_string() }),
+            json!({ "timestamp": "soon" }),
             json!({ "from": "+15550001234" }),
             json!({ "from": "１５５５０００１２３４" }),
             json!({ "group_id": "g" }),
@@ -241,6 +236,10 @@ mod tests {
         ] {
             assert!(called("777", bad.clone()).is_empty(), "{bad}");
         }
-        assert!(WhatsApp::of(String::new()).called(b"{\"object\":\"page\"}", NOW).is_err());
+        assert!(WhatsApp::of(String::new()).called(b"{\"object\":\"page\"}").is_err());
+        for old in [NOW - 601, NOW + 601, i64::MIN] {
+            let said = called("777", json!({ "timestamp": old.to_string() }));
+            assert!(heard[0].is_of_late(NOW) && !said[0].is_of_late(NOW), "{old}");
+        }
     }
 }

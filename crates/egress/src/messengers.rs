@@ -1,6 +1,6 @@
 //! Asks messengers for what was said, and has them say something.
 //!
-//! INVARIANT (OneGate): saying spends what a permit for `message_out` permits, listening what one for a request to the
+//! INVARIANT (OneGate): saying spends what a permit for `message_out` with an address permits, listening what one for a request to the
 //! messenger's host does; each exchange is recorded beside that decision, however it ends.
 //!
 //! INVARIANT (Bounded): an answer has a length and an end, or it is none.
@@ -73,12 +73,13 @@ pub trait ReachesMessenger {
     fn permits(&self, target: &Target, inner: &Inner) -> bool;
 }
 
-/// Saying something: where to is whoever's who spends the permit.
+/// Saying something somewhere on a messenger. That it is there and nowhere else is seen to by whoever writes the request,
+/// and has the permit in hand; what is said to nobody on a messenger permits none.
 impl ReachesMessenger for MessageOut {
     const TOOL: &'static str = "message_out";
 
     fn permits(&self, _: &Target, _: &Inner) -> bool {
-        true
+        self.to.is_some()
     }
 }
 

@@ -15,6 +15,9 @@ pub(crate) struct Change {
     /// A new turn of the user begins with it.
     #[serde(skip_serializing_if = "is_default")]
     pub(crate) turn: bool,
+    /// A turn begins with it in which somebody else speaks than the user.
+    #[serde(skip_serializing_if = "is_default")]
+    pub(crate) turn_of_others: bool,
     /// A call was let through that happens elsewhere.
     #[serde(skip_serializing_if = "is_default")]
     pub(crate) begun: bool,

@@ -1,6 +1,6 @@
 //! What lies where an agent works: content that it can read without a call.
 
-use aegx::Digest;
+use aegx::{Digest, Principal};
 use evidence::Receipt;
 use model::{Caller, SessionId, TaintTag};
 
@@ -41,6 +41,14 @@ impl Monitor {
     /// If it is not open here.
     pub fn tag(&self, who: &Caller) -> Result<Option<TaintTag>, Refusal> {
         Ok(self.sessions().get(who)?.lock()?.taint.tag())
+    }
+
+    /// Who drives a session in its turn: whatever works for it is theirs, too.
+    ///
+    /// # Errors
+    /// If it is not open here.
+    pub fn principal(&self, who: &Caller) -> Result<Principal, Refusal> {
+        Ok(self.sessions().get(who)?.lock()?.principal())
     }
 
     /// Is a session of this id open here, whosever it is?

@@ -35,6 +35,8 @@ use crate::understood::Understood;
 pub(crate) struct Session {
     who: Caller,
     principal: Principal,
+    /// Does somebody on a channel speak in this turn, and not whoever the session is for?
+    is_of_others: bool,
     profile: Profile,
     admission: Admission,
     reach: Reach,
@@ -76,6 +78,7 @@ impl Session {
         Self {
             who,
             principal,
+            is_of_others: false,
             profile,
             reach: Reach::of(&admission).unwrap_or_else(|_| Reach::nothing()),
             admission,
@@ -103,8 +106,9 @@ impl Session {
         &self.who
     }
 
+    /// Who drives it in this turn.
     pub(crate) fn principal(&self) -> Principal {
-        self.principal
+        if self.is_of_others { Principal::Channel } else { self.principal }
     }
 
     pub(crate) fn profile(&self) -> Profile {
@@ -255,6 +259,17 @@ impl Session {
         change
     }
 
+    /// A turn begins in which somebody on a channel speaks. INVARIANT (NoFreeReset): it clears no risk.
+    pub(crate) fn begin_turn_of_others(&mut self) -> Change {
+        let change = Change {
+            turn_of_others: true,
+            provenance: Some(self.ledger.begin_turn_of_others()),
+            ..Change::default()
+        };
+        self.take_all_but_provenance(&change);
+        change
+    }
+
     /// Takes in an output; gives the change, the label of the output, and what the session knows of it.
     pub(crate) fn absorb_output(
         &mut self,
@@ -333,6 +348,8 @@ impl Session {
         if change.turn {
             self.risk.begin_turn(Opener::Person);
         }
+        // INVARIANT (HostDecidesTaint): who drives a turn is said by whoever hears it, and stays so until the next one.
+        self.is_of_others = change.turn_of_others || (self.is_of_others && !change.turn);
         self.in_flight = self.in_flight.saturating_add(u64::from(change.begun));
         self.in_flight = self.in_flight.saturating_sub(u64::from(change.came_back));
         self.taint.apply(&change.taint);

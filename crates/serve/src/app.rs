@@ -83,6 +83,8 @@ pub(crate) struct App {
     pub(crate) tokens: KeptTokens,
     pub(crate) books: Arc<Books>,
     pub(crate) failures: Window<IpAddr>,
+    /// Calls of messengers that were not signed by them.
+    pub(crate) unsigned: Window<IpAddr>,
     pub(crate) requests: Window<String>,
     pub(crate) messages: Window<String>,
     pub(crate) heard: Window<String>,
@@ -141,6 +143,7 @@ impl App {
             tokens,
             books,
             failures: Window::default(),
+            unsigned: Window::default(),
             requests: Window::default(),
             messages: Window::default(),
             heard: Window::default(),

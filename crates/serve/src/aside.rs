@@ -17,7 +17,8 @@ impl Handle {
     /// Sets aside what a user may spend with an agent, for about so many tokens. It blocks.
     ///
     /// # Errors
-    /// Why nothing may be spent: there is no such user, they may not use the agent, or their budget is used up.
+    /// Why nothing may be spent: there is no such user, they may not use the agent, have not agreed to the policy of now, or
+    /// their budget is used up.
     pub fn set_aside(
         &self,
         user: &str,
@@ -28,6 +29,12 @@ impl Handle {
         let directory = self.app.directory();
         let known = directory.named(user).ok_or("there is no such user in users.yaml")?;
         may_use(&directory, &known, agent).map_err(|it| it.message)?;
+        // A job is no way around what its owner has to agree to.
+        let wanted = &directory.settings.privacy.policy_version.0;
+        let agreed = self.app.books.consent(user).map_err(|_| "the books do not answer")?;
+        if agreed.as_ref() != Some(wanted) {
+            return Err(format!("its owner has not agreed to the policy {wanted}"));
+        }
         let prices = directory.settings.prices;
         if let Budget::Limited(limits) = &known.user.budget
             && limits.unit == Unit::Usd

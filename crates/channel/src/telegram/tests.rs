@@ -37,7 +37,7 @@ fn update(number: i64, message: &Value) -> Value {
 
 fn direct(more: Value) -> Value {
     let mut message = json!({
-        "message_id": 1, "from": { "id": 5, "is_bot": false },
+        "message_id": 1, "date": 1700000000, "from": { "id": 5, "is_bot": false },
         "chat": { "id": 5, "type": "private" }, "text": "hello",
     });
     message.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
@@ -95,10 +95,34 @@ fn what_was_passed_on_is_not_the_senders_word() {
 }
 
 #[test]
+fn a_link_puts_no_words_into_the_users_mouth() {
+    for said in ["/start delete_everything", "/start@OurBot x", "  /start\nx", "/START x"] {
+        let heard = read(direct(json!({ "text": said }))).unwrap().text;
+        assert!(["/start", "/start@OurBot", "/START"].contains(&heard.as_str()), "{heard}");
+    }
+    assert_eq!(read(direct(json!({ "text": "/started x" }))).unwrap().text, "/started x");
+    let old = read(direct(json!({ "date": 1 }))).unwrap();
+    assert!(!old.is_of_late(700) && old.is_of_late(601));
+}
+
+#[test]
+fn what_was_taken_is_confirmed_when_listening_ends() {
+    let (bot, telegram) =
+        (Bot::saying(json!([update(7, &direct(json!({})))])), Telegram::default());
+    telegram.leave(&bot).unwrap();
+    assert_eq!(telegram.receive(&bot).unwrap().len(), 1);
+    telegram.leave(&bot).unwrap();
+    let asked = bot.asked.lock().unwrap();
+    let last = asked.last().unwrap().body.as_ref().unwrap();
+    assert_eq!((&last["offset"], &last["timeout"]), (&json!(8), &json!(0)));
+    assert_eq!(asked.iter().filter(|it| it.path == "/getUpdates").count(), 2);
+}
+
+#[test]
 fn a_group_is_shared_and_mentions_are_read_where_they_stand() {
     let group = |text: &str, more: Value| {
         let mut message = json!({
-            "message_id": 2, "from": { "id": 5 }, "chat": { "id": -100, "type": "supergroup" },
+            "message_id": 2, "date": 1700000000, "from": { "id": 5 }, "chat": { "id": -100, "type": "supergroup" },
             "text": text,
         });
         message.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());

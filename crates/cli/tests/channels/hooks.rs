@@ -1,23 +1,14 @@
 //! Messengers that call us: Slack and WhatsApp.
 
-#![expect(clippy::unwrap_used, reason = "test helpers")]
-
-use std::time::{SystemTime, UNIX_EPOCH};
-
 use aws_lc_rs::hmac;
 use data_encoding::HEXLOWER;
 use serde_json::{Value, json};
 
-use super::messenger::{Api, Asked, Served, home, journal};
+use super::messenger::{Api, Asked, Served, evidence, home, journal, now};
 
 const TOKEN: &str = "xoxb-2948573920-3849582039485-Rt48fJdk29fkWq83mDk20sLp";
 const SIGNING: &str = "8f742231b10e8888abcd99yyyzzz85a5";
 const SHOWN: &str = "Zk29fkWq83mDk20sLpRt48fJd";
-
-#[expect(clippy::disallowed_methods, reason = "a messenger has a clock of its own")]
-fn now() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs()
-}
 
 fn signature(secret: &str, text: &str) -> String {
     let key = hmac::Key::new(hmac::HMAC_SHA256, secret.as_bytes());
@@ -56,23 +47,34 @@ fn slack_is_heard_by_its_signature_alone() {
     assert_eq!(call(now(), "another secret", &challenge).0, 401);
     assert_eq!(served.request("POST /hooks/slack HTTP/1.1", &challenge).0, 401);
     assert_eq!(served.request("POST /hooks/telegram HTTP/1.1", &challenge).0, 404);
-    let say = |user: &str, text: &str, ts: &str| {
+    let event = |user: &str, text: &str, ts: &str| {
         let event = json!({
             "type": "message", "user": user, "channel": "D7", "channel_type": "im", "text": text, "ts": ts,
         });
-        let body = json!({ "type": "event_callback", "event": event }).to_string();
-        assert_eq!(call(now(), SIGNING, &body).0, 200);
+        let bot = json!([{ "user_id": "UBOT", "is_bot": true }]);
+        json!({ "type": "event_callback", "event": event, "authorizations": bot }).to_string()
     };
-    say("U2B", "a stranger", "1.1");
-    say("U1A", "/agree 1.0", "1.2");
+    let say = |user: &str, text: &str, number: u64| {
+        let body = event(user, text, &format!("{}.{number:06}", now()));
+        assert_eq!(call(now(), SIGNING, &body).0, 200);
+        body
+    };
+    say("U2B", "a stranger", 1);
+    let agreed = say("U1A", "/agree 1.0", 2);
     assert!(api.next("/api/chat.postMessage").body["text"].as_str().unwrap().contains("You agree"));
-    say("U1A", "hello <all>", "1.3");
+    // Said again, also signed anew, it counts once; what was said before we were there may have counted then.
+    assert_eq!(call(now(), SIGNING, &agreed).0, 200);
+    let before = event("U1A", "delete everything", &format!("{}.000001", now() - 300));
+    assert_eq!(call(now(), SIGNING, &before).0, 200);
+    say("U1A", "hello <all>", 3);
     let asked = api.next("/api/chat.postMessage");
     assert_eq!(asked.body["text"], "It is so: hello &lt;all&gt;");
     assert_eq!(asked.body["channel"], "U1A");
     assert_eq!(asked.authorization.unwrap(), format!("Bearer {TOKEN}"));
     let records = served.end(&["channel_refused"]);
-    assert!(records.contains("U2B"), "{records}");
+    assert!(records.contains("U2B") && records.contains("too_old"), "{records}");
+    let heard = evidence(home.path(), "heard");
+    assert!(heard.contains("hello") && !heard.contains("delete everything"), "{heard}");
     let whole = journal(home.path());
     assert!(!whole.contains(TOKEN) && !whole.contains(SIGNING) && !whole.contains("a stranger"));
 }

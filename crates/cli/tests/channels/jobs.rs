@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use testkit::program::Run as _;
 
-use super::messenger::{Api, Asked, PATIENCE, Served, Updates, evidence, home};
+use super::messenger::{Api, Asked, PATIENCE, Served, Updates, evidence, home, now};
 use super::put;
 use crate::program::lazaret;
 
@@ -82,12 +82,31 @@ fn bot(updates: &Updates, held: Receiver<()>) -> Api {
     })
 }
 
+/// The owner of the jobs agrees to the policy: nobody's jobs run before that.
+fn agree(home: &Path, later: &str) {
+    let (updates, (release, held)) = (Updates::default(), channel::<()>());
+    release.send(()).unwrap();
+    let api = bot(&updates, held);
+    let settings = std::fs::read_to_string(home.join("config.yaml")).unwrap();
+    put(home, "config.yaml", &settings.replace(later, &api.url));
+    let served = Served::start(home, &api.url, &[("TELEGRAM_TOKEN", TOKEN)]);
+    updates.push(json!({
+        "message_id": 1, "date": now(), "from": { "id": 5, "is_bot": false },
+        "chat": { "id": 5, "type": "private" }, "text": "/agree 1.0",
+    }));
+    let told = api.next("/sendMessage").body;
+    assert!(told["text"].as_str().unwrap().contains("You agree"), "{told}");
+    served.end(&[]);
+    put(home, "config.yaml", &settings);
+}
+
 /// A home whose jobs the host carries out, with six of them that are due.
 fn with_jobs(api: &Api) -> tempfile::TempDir {
     let config = format!("channel_config: {{telegram: {{url: \"{}\"}}}}\n", api.url);
     let script = json!({ "otherwise": { "say": "Done: ", "echo": true } });
     let dir = home(&script, &config, "telegram: [\"5\"]");
     let home = dir.path();
+    agree(home, &api.url);
     let settings = std::fs::read_to_string(home.join("config.yaml")).unwrap();
     put(home, "config.yaml", &settings.replace("llm: mock", "llm: mock, scheduler: full"));
     for (bad, code, why) in [
@@ -121,7 +140,7 @@ fn an_answer_of_a_job_reaches_its_owner_alone_and_what_is_not_delivered_is_shown
     let served = Served::start(home, &api.url, &[("TELEGRAM_TOKEN", TOKEN)]);
     let direct = |number: u64, from: u64| {
         json!({
-            "message_id": number, "from": { "id": from, "is_bot": false },
+            "message_id": number, "date": now(), "from": { "id": from, "is_bot": false },
             "chat": { "id": from, "type": "private" }, "text": "/agree 1.0",
         })
     };

@@ -14,13 +14,18 @@ use std::path::Path;
 use std::process::{Child, Stdio};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
 use testkit::program::Run as _;
 
 use super::put;
 use crate::program::lazaret;
+
+/// The time of the messenger, in seconds since 1970.
+pub(super) fn now() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs()
+}
 
 /// How long anything may take that is waited for.
 pub(super) const PATIENCE: Duration = Duration::from_secs(60);

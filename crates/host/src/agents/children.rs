@@ -9,7 +9,6 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use aegx::Principal;
 use agent::{PARALLEL_CALLS_MAX, SubagentStatus};
 use model::Caller;
 use model::ipc::{AgentCollect, AgentDelegate};
@@ -41,7 +40,6 @@ pub(super) struct Children {
     agents: Weak<Agents>,
     who: Caller,
     local: bool,
-    principal: Principal,
     tokens_of_job: Option<u64>,
     manifest: Arc<Manifest>,
     place: Place,
@@ -173,7 +171,6 @@ impl Children {
             agents: Weak::clone(agents),
             who: who.clone(),
             local: seat.local,
-            principal: seat.starter.principal(),
             tokens_of_job: seat.starter.tokens(),
             manifest,
             place: seat.place.clone().unwrap_or_else(|| Place::first(settings, seat)),
@@ -213,11 +210,13 @@ impl Children {
             return Err("too many answers wait: take them first".to_owned());
         }
         let handle = new_handle()?;
+        // It is driven by whoever drives this turn.
+        let principal = agents.gate.monitor.principal(&self.who).map_err(|it| it.to_string())?;
         let seconds = asked.timeout_sec.map(|it| Duration::from_secs(it.get()));
         let task = Task {
             handle: handle.clone(),
             parent: self.who.clone(),
-            principal: self.principal,
+            principal,
             local: self.local,
             name: name.to_owned(),
             names: self.place.below(name).names,

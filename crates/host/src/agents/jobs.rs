@@ -116,7 +116,7 @@ impl Jobs {
         let Some(scheduler) = found.filter(|it| it.runner() == Runner::Host) else {
             return Ok(None);
         };
-        scheduler.give_up_lost(SystemClock.unix_seconds()).map_err(GateError::unable)?;
+        scheduler.give_up_lost(&[], SystemClock.unix_seconds()).map_err(GateError::unable)?;
         Ok(Some(Self {
             agents: Arc::clone(agents),
             scheduler: Arc::new(scheduler),
@@ -131,8 +131,11 @@ impl Jobs {
     /// # Errors
     /// If it cannot be recorded or kept; then nothing more has begun.
     pub fn look(&self, now: i64) -> Result<Vec<Outcome>, SchedulerError> {
+        // What has ended since is in the book; what has not and is not under way never will have.
+        let under_way: Vec<Uuid> = self.running.all().keys().copied().collect();
+        self.scheduler.give_up_lost(&under_way, now)?;
         let outcomes = self.scheduler.tick(now)?;
-        self.end_removed();
+        self.end_removed()?;
         while self.running.all().len() < RUNS_MAX && self.begin(now)? {}
         Ok(outcomes)
     }
@@ -167,16 +170,19 @@ impl Jobs {
     }
 
     /// A run whose job somebody has removed ends.
-    fn end_removed(&self) {
+    fn end_removed(&self) -> Result<(), SchedulerError> {
         let all: Vec<(Uuid, Caller)> =
             self.running.all().iter().map(|(id, who)| (*id, who.clone())).collect();
-        for (_, who) in all.into_iter().filter(|(id, _)| self.scheduler.is_removed(*id)) {
-            let (user, agent) = (who.user.as_str(), who.agent.as_str());
-            self.agents.interrupt(user, agent, who.session.as_str());
+        for (id, who) in all {
+            if self.scheduler.is_removed(id)? {
+                let (user, agent) = (who.user.as_str(), who.agent.as_str());
+                self.agents.interrupt(user, agent, who.session.as_str());
+            }
         }
+        Ok(())
     }
 
-    /// Begins the run that waits longest; false if none does.
+    /// Begins a run that waits; false if none does.
     fn begin(&self, now: i64) -> Result<bool, SchedulerError> {
         let session = new_session().map_err(|it| self.scheduler.unusable(it))?;
         let Some((came, receipt)) = self.scheduler.begin(session.as_str(), now)? else {
@@ -195,14 +201,14 @@ impl Jobs {
         let work = move || {
             let ended = accounted(&agents, accounts.as_deref(), &who, &came.job, &receipt);
             drop(agents);
-            // What cannot be kept is lost, and found to be so when the next process begins.
+            // What cannot be kept is lost, and found to be so when it is looked the next time.
             if let Ok(receipt) = scheduler.end(&came, ended.clone()) {
                 hand_over.ended(&came, &ended);
                 deliver(&scheduler, &*hand_over, &came, &ended, &receipt);
             }
             drop((scheduler, under_way));
         };
-        // Without a thread it is found to be lost when the next process begins.
+        // Without a thread it is found to be lost when it is looked the next time.
         let spawned = thread::Builder::new().name("job".to_owned()).spawn(work);
         spawned.map(|_| true).map_err(|it| self.scheduler.unusable(it))
     }
@@ -218,10 +224,11 @@ fn deliver(
 ) {
     let Some(to) = &came.job.delivery else { return };
     let outcome = match scheduler.is_removed(came.run.id) {
-        true => Err("somebody has removed the job".to_owned()),
-        false => hand_over.deliver(came, to, ended, receipt),
+        Ok(true) => Err("somebody has removed the job".to_owned()),
+        Ok(false) => hand_over.deliver(came, to, ended, receipt),
+        Err(error) => Err(error.to_string()),
     };
-    // What cannot be kept counts as undelivered when the next process begins.
+    // What cannot be kept counts as undelivered when it is looked the next time.
     let _ = scheduler.handed(came, Handed { at: SystemClock.unix_seconds(), outcome });
 }
 

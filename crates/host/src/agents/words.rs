@@ -32,8 +32,9 @@ impl Agents {
     ) -> Result<(String, Option<TaintTag>), TurnError> {
         let monitor = &self.gate.monitor;
         if let Voice::Channel { origin } = &turn.voice {
-            let heard = Heard { source: Source::Channel, origin, text: &turn.content };
-            let heard = monitor.hear(who, &heard).map_err(refused)?;
+            // What the user asked for before is not for others to have done.
+            let heard = monitor.hear_turn_of_others(who, origin, &turn.content);
+            let heard = heard.map_err(refused)?;
             return Ok((marked(origin, &turn.content)?, heard.tag));
         }
         let Some(earlier) = &turn.earlier else {

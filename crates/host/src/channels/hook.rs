@@ -27,6 +27,13 @@ pub(super) struct Verifier {
 /// A verifier that counts, until this is dropped.
 pub(super) struct Installed<'a>(&'a Line);
 
+/// What the head of a call says of its signature.
+struct Signed<'a> {
+    /// What is signed before the body.
+    before: String,
+    signature: &'a str,
+}
+
 /// What a call comes to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Hooked {
@@ -69,6 +76,25 @@ impl Line {
         Installed(self)
     }
 
+    /// Looks at the head of a call, before anything else of it is read.
+    ///
+    /// # Errors
+    /// If the call cannot count, whatever its body is.
+    pub fn announced<'a>(
+        &self,
+        field: impl Fn(&str) -> Option<&'a str>,
+        now: i64,
+    ) -> Result<(), HookRefused> {
+        let signed = self.signed(field, now)?;
+        if self.verifier().is_none() {
+            return Err(HookRefused::Nobody);
+        }
+        if signed.signature.len() > SIGNATURE_BYTES_MAX {
+            return Err(HookRefused::Signature);
+        }
+        Ok(())
+    }
+
     /// Takes a call of the messenger, at a moment in seconds since 1970. `field` gives header fields by their names in
     /// small letters.
     ///
@@ -80,6 +106,27 @@ impl Line {
         body: &[u8],
         now: i64,
     ) -> Result<Hooked, HookRefused> {
+        let Signed { before, signature } = self.signed(field, now)?;
+        self.check(&[before.as_bytes(), body], signature)?;
+        match &self.kind {
+            Messenger::Slack(it) => match it.called(body) {
+                Ok(SlackCall::Challenge(word)) => Ok(Hooked::Answer(word)),
+                Ok(SlackCall::Said(said)) => Ok(Hooked::Said(said)),
+                Err(_) => Err(HookRefused::NotUnderstood),
+            },
+            Messenger::WhatsApp(it) => {
+                it.called(body).map(Hooked::Said).map_err(|_| HookRefused::NotUnderstood)
+            }
+            Messenger::Telegram(_) | Messenger::Discord(_) => Err(HookRefused::Nobody),
+        }
+    }
+
+    /// What the head of a call says of its signature.
+    fn signed<'a>(
+        &self,
+        field: impl Fn(&str) -> Option<&'a str>,
+        now: i64,
+    ) -> Result<Signed<'a>, HookRefused> {
         let (prefix, before, given) = match &self.kind {
             Messenger::Slack(_) => {
                 let at = field("x-slack-request-timestamp").ok_or(HookRefused::Signature)?;
@@ -93,19 +140,8 @@ impl Line {
             Messenger::WhatsApp(_) => ("sha256=", String::new(), field("x-hub-signature-256")),
             Messenger::Telegram(_) | Messenger::Discord(_) => return Err(HookRefused::Nobody),
         };
-        let given = given.and_then(|it| it.strip_prefix(prefix)).ok_or(HookRefused::Signature)?;
-        self.check(&[before.as_bytes(), body], given)?;
-        match &self.kind {
-            Messenger::Slack(it) => match it.called(body) {
-                Ok(SlackCall::Challenge(word)) => Ok(Hooked::Answer(word)),
-                Ok(SlackCall::Said(said)) => Ok(Hooked::Said(said)),
-                Err(_) => Err(HookRefused::NotUnderstood),
-            },
-            Messenger::WhatsApp(it) => {
-                it.called(body, now).map(Hooked::Said).map_err(|_| HookRefused::NotUnderstood)
-            }
-            Messenger::Telegram(_) | Messenger::Discord(_) => Err(HookRefused::Nobody),
-        }
+        let given = given.and_then(|it| it.strip_prefix(prefix));
+        Ok(Signed { before, signature: given.ok_or(HookRefused::Signature)? })
     }
 
     /// Returns the word that the messenger wants back when it is set up, if it shows the secret for that.

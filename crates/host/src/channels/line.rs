@@ -75,7 +75,7 @@ impl Line {
             provider::Channel::Discord => {
                 Messenger::Discord(Discord::listening_to(chosen.places.clone(), people))
             }
-            provider::Channel::Slack => Messenger::Slack(Slack::default()),
+            provider::Channel::Slack => Messenger::Slack(Slack::of(chosen.account.clone())),
             provider::Channel::WhatsApp => {
                 let account = chosen.account.clone();
                 let account = account.ok_or_else(|| wrong(&"`whatsapp` needs `account`"))?;
@@ -137,6 +137,12 @@ impl Line {
     #[must_use]
     pub fn agent(&self) -> &AgentId {
         &self.settings.agent
+    }
+
+    /// Does the messenger call us, rather than we it?
+    #[must_use]
+    pub fn calls_us(&self) -> bool {
+        matches!(self.kind, Messenger::Slack(_) | Messenger::WhatsApp(_))
     }
 
     /// Returns how the last exchange went.

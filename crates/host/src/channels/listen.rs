@@ -156,6 +156,14 @@ impl Listening<'_> {
                 thread::sleep(LOOK.min(pause));
             }
         }
+        if answered {
+            // What was heard is not to come again. The way that `stop` breaks off is no way for that any more; whoever
+            // cannot say it may hear the last messages twice, if they are of late.
+            let leaving = AtomicBool::new(false);
+            if let Ok(wire) = self.line.wire(permit, &leaving) {
+                let _ = self.line.kind.channel().leave(&wire);
+            }
+        }
         Ok(count)
     }
 }

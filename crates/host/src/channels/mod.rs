@@ -28,6 +28,7 @@ use crate::gate::Gate;
 pub use error::{ChannelsError, ListenError, Undelivered};
 pub use hook::{HookRefused, Hooked};
 pub use line::Line;
+pub use tell::Origin;
 
 /// Places where people wrote of late that are remembered.
 const PLACES_MAX: usize = 1000;

@@ -4,20 +4,36 @@ use std::cell::RefCell;
 use std::sync::PoisonError;
 use std::sync::atomic::AtomicBool;
 
-use aegx::{Digest, Principal};
-use channel::{Address, ChannelError, chunks};
-use evidence::Receipt;
+use aegx::{Digest, Principal, RecordType};
+use channel::{Address, ChannelError, chunks_of};
+use evidence::{Clock as _, NewRecord, Receipt, SystemClock};
 use model::ipc::Uuid;
-use model::{AgentId, Caller, Effect, Kind, SessionId, UserId};
-use monitor::taint::{tokens as counts, worse};
+use model::{AgentId, Caller, Effect, Kind, SessionId, Source, TaintTag, UserId};
+use monitor::taint::{label, tokens as counts, worse};
 use monitor::{Approver, Asked, Executor, Found, Granted, Opening, Output, Permit, Status, Words};
-use policy::access::Origin;
+use policy::access::Origin as From;
 use serde_json::json;
 
 use super::error::Undelivered;
 use super::line::Line;
 use super::{Channels, is_own};
 use crate::scheduler::{ANSWER_CHARS_MAX, Delivery, Job, RunEnd, RunStatus};
+
+/// Whose words something that is said is made of.
+#[derive(Clone, Debug)]
+pub struct Origin {
+    principal: Principal,
+    /// Where the words have been, and in which session they were said.
+    carried: Option<(TaintTag, String)>,
+}
+
+impl Origin {
+    /// The host's own words.
+    #[must_use]
+    pub fn host() -> Self {
+        Self { principal: Principal::Sys, carried: None }
+    }
+}
 
 /// Digits of a session's name.
 const NAME_CHARS: usize = 32;
@@ -32,8 +48,8 @@ impl Channels {
         &self,
         user: &UserId,
         agent: &AgentId,
-        to: &Address,
-        text: &str,
+        (to, text): (&Address, &str),
+        origin: &Origin,
     ) -> Result<(), Undelivered> {
         if !self.is_theirs(user, agent, to)? {
             return Err(not_there());
@@ -42,7 +58,51 @@ impl Channels {
         let name = Digest::of(format!("{user}\0{agent}\0{to}").as_bytes()).to_hex();
         let name: String = name.as_str().chars().take(NAME_CHARS).collect();
         let who = caller(user, agent, &name)?;
-        self.say(&who, Principal::User, None, (to, text))
+        let Some((tag, session)) = &origin.carried else {
+            return self.say(&who, origin.principal, None, (to, text));
+        };
+        let receipt = self.note(&who, to, tag, session)?;
+        let found = found_in(tag.clone(), text);
+        self.say(&who, origin.principal, Some((&found, &receipt)), (to, text))
+    }
+
+    /// What an answer of a session carries out of it: whoever drives the session now, and its label. INVARIANT (FailClosed):
+    /// of a session that is not open any more the worst is believed.
+    #[must_use]
+    pub fn origin_of(&self, user: &UserId, agent: &AgentId, session: &str) -> Origin {
+        let worst = || label(Source::Tool, "an agent of our own", SystemClock.unix_seconds());
+        let Ok(id) = SessionId::parse(session) else { return Origin::host() };
+        let door = Kind::of_static("worker");
+        let who = Caller { session: id, user: user.clone(), agent: agent.clone(), door };
+        let monitor = &self.gate.monitor;
+        let principal = monitor.principal(&who).unwrap_or(Principal::Channel);
+        let tag = monitor.tag(&who).unwrap_or_else(|_| Some(worst()));
+        Origin { principal, carried: tag.map(|it| (it, session.to_owned())) }
+    }
+
+    /// Records from which session something comes that is to be said.
+    fn note(
+        &self,
+        who: &Caller,
+        to: &Address,
+        tag: &TaintTag,
+        session: &str,
+    ) -> Result<Receipt, Undelivered> {
+        let content = json!({
+            "of_session": session, "to": to.to_string(), "user": who.user.as_str(),
+        });
+        let new = NewRecord {
+            taint: tag.taint,
+            parents: Digest::from_hex(tag.record.as_bytes()).into_iter().collect(),
+            session: Some(who.session.clone()),
+            agent: Some(who.agent.clone()),
+            ..NewRecord::of_host(
+                RecordType::GuardDecision,
+                Kind::of_static("channel_answer"),
+                content,
+            )
+        };
+        self.gate.journal.append(new).map_err(|it| Undelivered::Failed(it.to_string()))
     }
 
     /// Says what a run of a job came to where its owner wanted it, and gives where that was. It is a place where the
@@ -69,11 +129,7 @@ impl Channels {
             return Err(not_there());
         }
         let text = said_of(ended);
-        let found = worse(job.tag.as_ref(), ended.tag.as_ref()).map(|tag| Found {
-            tag,
-            tokens: counts::tainted(&text),
-            content: Digest::of(text.as_bytes()),
-        });
+        let found = worse(job.tag.as_ref(), ended.tag.as_ref()).map(|tag| found_in(tag, &text));
         let who = caller(&job.user, &job.agent, &run.to_string())?;
         let found = found.as_ref().map(|it| (it, receipt));
         self.say(&who, Principal::Sys, found, (&to, &text))?;
@@ -115,7 +171,7 @@ impl Channels {
 
     fn open(&self, who: &Caller, principal: Principal) -> Result<(), Undelivered> {
         let refused = |it: &dyn std::fmt::Display| Undelivered::Refused(it.to_string());
-        let admission = crate::admission_from(&self.home, who, &[], Origin::Remote);
+        let admission = crate::admission_from(&self.home, who, &[], From::Remote);
         let admission = admission.map_err(|it| refused(&it))?;
         let opening = Opening {
             who: who.clone(),
@@ -128,6 +184,11 @@ impl Channels {
         };
         self.gate.monitor.open_session(opening).map_err(|it| refused(&it))
     }
+}
+
+/// A text that carries a label.
+fn found_in(tag: TaintTag, text: &str) -> Found {
+    Found { tag, tokens: counts::tainted(text), content: Digest::of(text.as_bytes()) }
 }
 
 fn not_there() -> Undelivered {
@@ -165,9 +226,12 @@ impl Line {
         text: &str,
         over: &AtomicBool,
     ) -> Result<(), Undelivered> {
-        for piece in chunks(text) {
+        for piece in chunks_of(text, self.kind.channel().chars_max()) {
             let piece = piece.replace('\0', " ");
-            let message = json!({ "action": "message_out", "text": piece }).to_string();
+            let message = json!({
+                "action": "message_out", "text": piece, "to": to.to_string(),
+            });
+            let message = message.to_string();
             let telling = Telling { line: self, to, over, failed: RefCell::default() };
             let ran = self.gate.monitor.run(who, &Asked::Message(message.as_bytes()), &telling);
             if let Some(why) = telling.failed.take() {
@@ -191,6 +255,11 @@ impl Executor for Telling<'_> {
         let Granted::MessageOut(permit) = permit.by_kind() else {
             return Output::not_begun("this says something and does nothing else");
         };
+        // INVARIANT (OneGate): it goes where the permit says, and nowhere else.
+        let to = self.to.to_string();
+        if permit.effect().to.as_ref().map(|it| it.as_str()) != Some(to.as_str()) {
+            return Output::not_begun("the permit is for another place");
+        }
         let said = match self.line.wire(&permit, self.over) {
             Ok(wire) => {
                 let text = permit.effect().text.as_str();
@@ -201,7 +270,7 @@ impl Executor for Telling<'_> {
         };
         drop(permit.spend());
         match said {
-            Ok(()) => Output::text(json!({ "to": self.to.to_string() }).to_string()),
+            Ok(()) => Output::text(json!({ "to": to }).to_string()),
             Err(why) => {
                 self.failed.replace(Some(why.clone()));
                 Output { status: Status::Failed, words: Words::Theirs, ..Output::text(why) }

@@ -356,7 +356,10 @@ impl Executor for HostExecutor {
     }
 }
 
-/// How much was said.
+/// How much was said. Where to is for the host to say, which has executors of its own for that.
 fn said(message: &MessageOut) -> Output {
+    if message.to.is_some() {
+        return Output::not_begun("an agent does not choose where on a messenger it is heard");
+    }
     Output::text(json!({ "bytes": message.text.as_str().len() }).to_string())
 }

@@ -234,6 +234,14 @@ impl Scheduler {
         let mut outcomes = Vec::new();
         let mut jobs = std::mem::take(&mut book.jobs);
         for job in &mut jobs {
+            let kept = self.waits_too_long(job, &book, now);
+            let Some(run) = kept else { continue };
+            job.missed = job.missed.saturating_add(1);
+            self.record("job_missed", job, run.due)?;
+            book.runs.retain(|it| it.id != run.id);
+            outcomes.push(Outcome::Missed(job.clone()));
+        }
+        for job in &mut jobs {
             let Some(due) = job.next.filter(|it| *it <= now) else { continue };
             let waits = book.runs.iter().any(|it| it.job == job.id && self.is_open(it));
             if let Some(outcome) = self.due(job, due, waits, now)? {
@@ -253,6 +261,18 @@ impl Scheduler {
         Ok(outcomes)
     }
 
+    /// A run of a job that the host would carry out, and for which there was no room until it was too late for it.
+    fn waits_too_long(&self, job: &Job, book: &Book, now: i64) -> Option<Run> {
+        let is_late = |it: &&Run| {
+            it.job == job.id
+                && it.given.is_none()
+                && it.ended.is_none()
+                && now.saturating_sub(it.due) > late_max(job)
+        };
+        let run = book.runs.iter().find(is_late)?;
+        (self.runner == Runner::Host).then(|| run.clone())
+    }
+
     /// What becomes of one job that is due.
     fn due(
         &self,
@@ -269,8 +289,7 @@ impl Scheduler {
             return Ok(None);
         }
         job.next = if once { None } else { job.when.next_after(now) };
-        let most = if once { ONCE_LATE_SECONDS_MAX } else { LATE_SECONDS_MAX };
-        if late > most {
+        if late > late_max(job) {
             job.missed = job.missed.saturating_add(1);
             self.record("job_missed", job, due)?;
             return Ok(Some(Outcome::Missed(job.clone())));
@@ -356,6 +375,12 @@ impl Scheduler {
     pub(super) fn wrong(&self, why: impl std::fmt::Display) -> SchedulerError {
         wrong(&self.home, why)
     }
+}
+
+/// By how much a job may be late, in seconds.
+fn late_max(job: &Job) -> i64 {
+    let once = matches!(job.when, When::Once(_));
+    if once { ONCE_LATE_SECONDS_MAX } else { LATE_SECONDS_MAX }
 }
 
 pub(super) fn is_of(job: &Job, owner: &Owner) -> bool {

@@ -2,8 +2,11 @@
 //!
 //! INVARIANT (RecordThenAct): that a run begins is in the journal and in the book before anybody is told anything.
 
+use std::collections::HashMap;
+
 use aegx::Digest;
 use evidence::Receipt;
+use model::UserId;
 use model::ipc::Uuid;
 use monitor::taint::worse;
 use serde_json::json;
@@ -19,7 +22,8 @@ const RECORDED_CHARS_MAX: usize = 400;
 pub(crate) const ANSWER_CHARS_MAX: usize = 20_000;
 
 impl Scheduler {
-    /// Begins the run that waits longest, in a session of this name; none if none waits.
+    /// Begins a run, in a session of this name; none if none waits, or it is no time for work. It is one of the user of
+    /// whom the fewest are under way, and of theirs the one that waits longest: nobody's jobs keep those of others waiting.
     ///
     /// # Errors
     /// If it cannot be recorded or kept; then it has not begun.
@@ -28,19 +32,24 @@ impl Scheduler {
         session: &str,
         now: i64,
     ) -> Result<Option<(Came, Receipt)>, SchedulerError> {
+        if !self.settings().is_active(now) {
+            return Ok(None);
+        }
         let _lock = self.lock()?;
         let mut book = self.read()?;
-        let waiting = book.runs.iter().filter(|it| it.given.is_none() && it.ended.is_none());
-        let Some(id) = waiting.min_by_key(|it| it.due).map(|it| it.id) else { return Ok(None) };
+        let mut under_way: HashMap<UserId, usize> = HashMap::new();
+        let all = book.waiting(None);
+        for came in all.iter().filter(|it| it.run.given.is_some() && it.run.ended.is_none()) {
+            *under_way.entry(came.job.user.clone()).or_default() += 1;
+        }
+        let waiting = all.iter().filter(|it| it.run.given.is_none() && it.run.ended.is_none());
+        let turn = |it: &&Came| (under_way.get(&it.job.user).copied(), it.run.due);
+        let Some(id) = waiting.min_by_key(turn).map(|it| it.run.id) else { return Ok(None) };
         for run in book.runs.iter_mut().filter(|it| it.id == id) {
             run.given = Some(Given { session: session.to_owned(), at: now });
         }
-        let Some(came) = book.waiting(None).into_iter().find(|it| it.run.id == id) else {
-            // Its job has gone.
-            book.runs.retain(|it| it.id != id);
-            self.write(&book)?;
-            return Ok(None);
-        };
+        let came = book.waiting(None).into_iter().find(|it| it.run.id == id);
+        let Some(came) = came else { return Ok(None) };
         let receipt = self.append("job_started", &came.job, started(&came, session))?;
         self.write(&book)?;
         Ok(Some((came, receipt)))
@@ -75,25 +84,26 @@ impl Scheduler {
         Ok(receipt)
     }
 
-    /// Runs that a process has begun, or whose answers it was to deliver, which is gone: nobody knows what became of
-    /// them. Call it when no run is under way.
+    /// Runs that were begun, or whose answers were to be delivered, and whose end nobody has kept: nobody knows what
+    /// became of them, and while they are open their jobs do not come again. Those that are `under_way` are not meant.
     ///
     /// # Errors
     /// If that cannot be recorded or kept.
-    pub fn give_up_lost(&self, now: i64) -> Result<(), SchedulerError> {
-        let is_lost = |run: &Run| run.given.is_some() && run.ended.is_none();
+    pub fn give_up_lost(&self, under_way: &[Uuid], now: i64) -> Result<(), SchedulerError> {
+        let is_lost =
+            |run: &Run| run.given.is_some() && run.ended.is_none() && !under_way.contains(&run.id);
         for came in self.waiting(None)?.into_iter().filter(|it| is_lost(&it.run)) {
-            let text = "the process that ran it has gone".to_owned();
+            let text = "what ran it has gone, or could not keep how it ended".to_owned();
             let tag = came.job.tag.clone();
             let ended = RunEnd { at: now, status: RunStatus::Lost, text, tokens: 0, tag };
             self.end(&came, ended)?;
         }
         let is_undelivered = |it: &Came| {
-            it.job.delivery.is_some() && it.run.ended.is_some() && it.run.handed.is_none()
+            let is_open = it.run.ended.is_some() && it.run.handed.is_none();
+            it.job.delivery.is_some() && is_open && !under_way.contains(&it.run.id)
         };
         for came in self.waiting(None)?.into_iter().filter(is_undelivered) {
-            let why =
-                "the process that was to deliver it has gone, perhaps after it was said".to_owned();
+            let why = "what was to deliver it has gone, perhaps after it was said".to_owned();
             self.handed(&came, Handed { at: now, outcome: Err(why) })?;
         }
         Ok(())
@@ -108,8 +118,11 @@ impl Scheduler {
     }
 
     /// Has somebody removed the job of a run since it began?
-    pub(crate) fn is_removed(&self, run: Uuid) -> bool {
-        self.waiting(None).is_ok_and(|it| !it.iter().any(|it| it.run.id == run))
+    ///
+    /// # Errors
+    /// If the book cannot be read. INVARIANT (FailClosed): then nobody knows that it was not.
+    pub(crate) fn is_removed(&self, run: Uuid) -> Result<bool, SchedulerError> {
+        Ok(!self.waiting(None)?.iter().any(|it| it.run.id == run))
     }
 }
 

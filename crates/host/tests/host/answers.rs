@@ -166,6 +166,16 @@ fn every_action_reaches_its_executor() {
 }
 
 #[test]
+fn an_agent_does_not_choose_where_on_a_messenger_it_is_heard() {
+    let dir = tempfile::tempdir().unwrap();
+    let house = House::new(dir.path());
+    let who = house.open("alice", "s");
+    let message = json!({"action": "message_out", "text": "t", "to": "telegram:dm:5"});
+    let answer = house.say(&who, &message);
+    assert!(answer["error"].as_str().unwrap().contains("does not choose where"), "{answer}");
+}
+
+#[test]
 fn what_the_gate_stops_is_told_with_its_rule() {
     let dir = tempfile::tempdir().unwrap();
     let house = House::new(dir.path());

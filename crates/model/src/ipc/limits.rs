@@ -32,6 +32,7 @@ pub(super) const QUESTION_UNITS_MAX: usize = 100_000;
 pub(super) const SYSTEM_UNITS_MAX: usize = 20_000;
 
 pub(super) const ANSWER_UNITS_MAX: usize = 500_000;
+pub(super) const PLACE_UNITS_MAX: usize = 1024;
 
 pub(super) const SCOPE_UNITS_MAX: usize = 200;
 pub(super) const MEMORY_UNITS_MAX: usize = 100_000;

@@ -246,7 +246,7 @@ actions! { ($)
         answer Trusted Rows, from Agent;
     // An answer may be about anything that was read, and naming an address reaches none.
     message_out MessageOut "say something to the user":
-        kind MessageOut, Read [], roles [text Content],
+        kind MessageOut, Read [], roles [text Content, to Content],
         answer Own Rows, from Agent;
     audit_query AuditQuery "search the evidence":
         kind AuditQuery, Read [], roles [],

@@ -37,6 +37,7 @@ const OTHERS: &[&str] = &[
     r#"{"action":"file_list","path":"a","depth":2,"pattern":"*.md"}"#,
     r#"{"action":"web_fetch","url":"https://a.example/","query":"opening hours"}"#,
     r#"{"action":"message_out","text":"The harbour opens at six."}"#,
+    r#"{"action":"message_out","text":"The harbour opens at six.","to":"telegram:dm:5"}"#,
     r#"{"action":"scheduler_add_cron","schedule":"0 9 * * 1","prompt":"p","maxTokenBudget":5}"#,
     r#"{"action":"scheduler_run_at","datetime":"2026-03-01T14:30:00","prompt":"p","delivery":{"mode":"channel","target":"last"}}"#,
     r#"{"action":"scheduler_run_at","datetime":"2026-03-01T14:30:00","prompt":"p","delivery":{"mode":"channel","target":{"provider":"slack","scope":"dm","identifiers":{"peer":"U1"}}}}"#,

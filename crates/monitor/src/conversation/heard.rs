@@ -42,6 +42,24 @@ impl Monitor {
         })
     }
 
+    /// Somebody who is not the user says something, and a turn begins with it: calls in it are theirs, and the user has
+    /// asked for none of them.
+    ///
+    /// # Errors
+    /// If it cannot be recorded or kept; then it was not said, though a turn may have begun.
+    pub fn hear_turn_of_others(
+        &self,
+        who: &Caller,
+        origin: &str,
+        text: &str,
+    ) -> Result<Understanding, Refusal> {
+        let heard = Heard { source: Source::Channel, origin, text };
+        self.take_in(who, &heard, |session| {
+            let change = session.begin_turn_of_others();
+            self.keep(session, &change)
+        })
+    }
+
     /// Takes in a text; `first` happens once it is recorded, and before it counts.
     fn take_in(
         &self,

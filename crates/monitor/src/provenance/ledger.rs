@@ -115,6 +115,7 @@ pub struct Delta(Change);
 enum Change {
     Nothing,
     Turn,
+    TurnOfOthers,
     User(Said),
     Operator(Said),
     Seen(Seen),
@@ -144,6 +145,12 @@ impl Ledger {
     /// A new turn of the user's begins: what was asked for before is done.
     pub fn begin_turn(&mut self) -> Delta {
         self.take(Change::Turn)
+    }
+
+    /// A turn begins in which somebody else speaks: the user asks for nothing in it, and what they asked for before is
+    /// for nobody else to use. What the agent offered was not offered to them.
+    pub fn begin_turn_of_others(&mut self) -> Delta {
+        self.take(Change::TurnOfOthers)
     }
 
     /// Takes in content that came without a call. `scan` finds where it speaks to the assistant.
@@ -199,6 +206,15 @@ impl Ledger {
                 if self.heard.len() > TURNS_HEARD_MAX {
                     self.heard.pop_front();
                 }
+            }
+            Change::TurnOfOthers => {
+                self.turn = Turn::default();
+                self.before = Turn::default();
+                self.offer = None;
+                self.last_source = Named::default();
+                self.used.clear();
+                self.handed.clear();
+                self.heard.clear();
             }
             Change::User(said) => {
                 if let Some(offer) = self.offer.take() {

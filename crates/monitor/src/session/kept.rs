@@ -16,6 +16,7 @@ impl Session {
             // What has expired does no harm: it is not used.
             confirm: self.confirmations.snapshot(i64::MIN).collect(),
             risk: Some(self.risk.snapshot().clone()),
+            turn_of_others: self.is_of_others,
             calls: self.calls,
             stopped: self.stopped,
             prompt: self.kept_prompt(),

@@ -22,6 +22,7 @@ mod guards;
 mod layers;
 mod lost;
 mod named;
+mod others;
 mod outputs;
 mod path;
 mod posture;

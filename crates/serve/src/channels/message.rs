@@ -1,33 +1,25 @@
-//! One message of a messenger, from its arrival to the answer: for us? → who? → what is attached → rate → session →
-//! turn → answer.
+//! One message of a messenger that was taken, to the answer: who? → what is attached → rate → session → turn → answer.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
-use std::time::Duration;
 
 use agent::Voice;
 use channel::{Inbound, Place, Words};
-use host::channels::Line;
+use host::channels::{Line, Origin};
 use model::UserId;
 use model::ipc::Uuid;
-use serde_json::json;
 use sha2::{Digest as _, Sha256};
 
-use super::Room;
 use super::questions::{WAITS, telling};
 use super::speech::Saying;
+use super::{MINUTE, Refused as Unheard, Room, refuse};
 use crate::admit::{charge, may_use};
 use crate::app::App;
 use crate::directory::Known;
 use crate::frame::ErrorCode;
 use crate::limits::SESSIONS_PER_USER_MAX;
-use crate::log::{About, Event};
 use crate::turn::{self, Asked, Refused, internal};
 use crate::turns::{Key, Waiting};
 
-/// Strangers of one messenger that are recorded in a minute; more are counted.
-const STRANGERS_PER_MINUTE_MAX: usize = 20;
-const MINUTE: Duration = Duration::from_secs(60);
 /// What somebody writes to agree to the policy, before its version.
 const AGREE: &str = "/agree ";
 /// What somebody is told whose attachment is not taken.
@@ -44,17 +36,14 @@ enum Next {
     Turn(Box<Asked>, Option<Waiting>),
 }
 
-/// Takes one message in, if it is for us and of somebody who may write. Turns have their places in the order of
-/// messages when this returns; they run beside it.
+/// Takes one message in. Turns have their places in the order of messages when this returns; they run beside it.
 pub(super) async fn take_in(app: &Arc<App>, line: &Arc<Line>, inbound: Inbound, room: Room) {
-    // INVARIANT (HostDecidesTaint): whether a place is shared is the messenger's word about the place, not the sender's.
-    let is_for_us =
-        inbound.place == Place::Direct || inbound.mentions_us || !line.settings().require_mention;
-    if !is_for_us || app.is_draining() {
+    if app.is_draining() {
         return;
     }
+    // Who was mapped when it came may be nobody now.
     let Some(known) = app.directory().at(line.channel(), &inbound.sender) else {
-        return stranger(app, line, &inbound).await;
+        return refuse(app, line, inbound, Unheard::NotMapped);
     };
     let user = known.name().clone();
     if let Some(channels) = &app.parts.channels {
@@ -62,8 +51,12 @@ pub(super) async fn take_in(app: &Arc<App>, line: &Arc<Line>, inbound: Inbound, 
     }
     match next(app, line, known, &inbound).await {
         Ok(Next::Nothing) => {}
-        Ok(Next::Say(text)) => say(app, line, user, &inbound, text, room),
-        Err(refused) => say(app, line, user, &inbound, told(app, &refused, inbound.place), room),
+        Ok(Next::Say(text)) => say(app, line, &inbound, (user, text, Origin::host()), room),
+        Err(refused) if is_said_already(app, &user, &refused) => {}
+        Err(refused) => {
+            let text = told(app, &refused, inbound.place);
+            say(app, line, &inbound, (user, text, Origin::host()), room);
+        }
         Ok(Next::Turn(asked, waiting)) => {
             let (app, line) = (Arc::clone(app), Arc::clone(line));
             tokio::spawn(
@@ -71,6 +64,12 @@ pub(super) async fn take_in(app: &Arc<App>, line: &Arc<Line>, inbound: Inbound, 
             );
         }
     }
+}
+
+/// Whoever writes too much is told so once in a minute: that would be too much as well.
+fn is_said_already(app: &App, user: &UserId, refused: &Refused) -> bool {
+    refused.code == ErrorCode::RateLimited
+        && app.inbox.told.admit(&user.to_string(), 1, MINUTE).is_err()
 }
 
 /// Who may write → what they write → how often → in which session.
@@ -115,28 +114,39 @@ async fn answer(
 ) {
     let (user, key) = (asked.known.name().clone(), asked.key.clone());
     let tell = || waits(app, line, user.clone(), &inbound);
-    let text = match telling(app, &key, turn::run(app, asked, waiting), tell).await {
-        Ok(answered) => answered.content,
-        Err(refused) => told(app, &refused, inbound.place),
+    let (text, origin) = match telling(app, &key, turn::run(app, asked, waiting), tell).await {
+        Ok(answered) => (answered.content, origin_of(app, &user, line, &key)),
+        Err(refused) => (told(app, &refused, inbound.place), Origin::host()),
     };
     if !text.trim().is_empty() {
-        say(app, line, user, &inbound, text, room);
+        say(app, line, &inbound, (user, text, origin), room);
     }
 }
 
+/// What an answer carries out of the session in which it was given.
+fn origin_of(app: &App, user: &UserId, line: &Line, key: &Key) -> Origin {
+    let channels = app.parts.channels.as_ref();
+    channels.map_or_else(Origin::host, |it| it.origin_of(user, line.agent(), &key.session))
+}
+
 /// Says something where a message was written.
-fn say(app: &App, line: &Line, user: UserId, inbound: &Inbound, text: String, room: Room) {
+fn say(
+    app: &App,
+    line: &Line,
+    inbound: &Inbound,
+    (user, text, origin): (UserId, String, Origin),
+    room: Room,
+) {
     if let Some(speech) = app.inbox.speech(line) {
         let (agent, to) = (line.agent().clone(), inbound.address.clone());
-        speech.say(Saying { user, agent, to, text, room });
+        speech.say(Saying { user, agent, to, text, origin, room });
     }
 }
 
 /// Tells whoever wrote, where nobody else hears it, that their turn waits for them.
 fn waits(app: &App, line: &Line, user: UserId, inbound: &Inbound) {
-    let room = Arc::clone(&app.inbox.room).try_acquire_owned();
-    if let (Place::Direct, Ok(room)) = (inbound.place, room) {
-        say(app, line, user, inbound, WAITS.to_owned(), room);
+    if let (Place::Direct, Some(room)) = (inbound.place, app.inbox.rooms.spare()) {
+        say(app, line, inbound, (user, WAITS.to_owned(), Origin::host()), room);
     }
 }
 
@@ -209,19 +219,4 @@ fn told(app: &App, refused: &Refused, place: Place) -> String {
         refused.message.clone()
     };
     format!("There is no answer ({}): {next}", refused.code.as_str())
-}
-
-/// INVARIANT (NothingSilent): who is not mapped is refused, on record, and told nothing.
-async fn stranger(app: &Arc<App>, line: &Line, inbound: &Inbound) {
-    app.inbox.refused.fetch_add(1, Ordering::Relaxed);
-    if app.inbox.strangers.admit(&line.name(), STRANGERS_PER_MINUTE_MAX, MINUTE).is_err() {
-        return;
-    }
-    let about = json!({
-        "address": inbound.address.to_string(), "channel": line.name(), "code": "not_mapped",
-        "sender": inbound.sender,
-    });
-    app.log(Event::ChannelRefused, About::default(), about.clone());
-    // It stays refused, recorded or not.
-    let _ = app.blocking(move |app| app.record("channel_refused", about)).await;
 }

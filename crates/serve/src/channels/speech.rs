@@ -5,7 +5,7 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 
 use channel::Address;
-use host::channels::{Channels, Line};
+use host::channels::{Channels, Line, Origin};
 use model::{AgentId, UserId};
 use serde_json::json;
 
@@ -25,6 +25,8 @@ pub(super) struct Saying {
     pub(super) agent: AgentId,
     pub(super) to: Address,
     pub(super) text: String,
+    /// Whose words it is made of.
+    pub(super) origin: Origin,
     /// Given back when it was said.
     pub(super) room: Room,
 }
@@ -56,8 +58,8 @@ impl Speech {
 }
 
 fn speak(app: &App, channels: &Channels, name: &'static str, waiting: &Receiver<Saying>) {
-    for Saying { user, agent, to, text, room } in waiting {
-        if let Err(error) = channels.deliver(&user, &agent, &to, &text) {
+    for Saying { user, agent, to, text, origin, room } in waiting {
+        if let Err(error) = channels.deliver(&user, &agent, (&to, &text), &origin) {
             let about = About {
                 user: Some(user.as_str()),
                 agent: Some(agent.as_str()),

@@ -41,12 +41,64 @@ fn a_run_whose_process_has_gone_is_lost_and_not_begun_again() {
     scheduler.tick(NEW_YEAR + 600).unwrap();
     scheduler.begin("one", NEW_YEAR + 600).unwrap().unwrap();
     let scheduler = full(&house);
-    scheduler.give_up_lost(NEW_YEAR + 700).unwrap();
-    scheduler.give_up_lost(NEW_YEAR + 700).unwrap();
+    scheduler.give_up_lost(&[], NEW_YEAR + 700).unwrap();
+    scheduler.give_up_lost(&[], NEW_YEAR + 700).unwrap();
     let kept = scheduler.waiting(None).unwrap().remove(0).run.ended.unwrap();
     assert_eq!(kept.status, RunStatus::Lost);
     assert!(scheduler.begin("two", NEW_YEAR + 700).unwrap().is_none());
     assert_eq!(house.records("job_ended"), 1);
+}
+
+#[test]
+fn a_run_whose_end_nobody_kept_does_not_stop_its_job_for_good() {
+    let house = House::new();
+    let scheduler = full(&house);
+    scheduler.add(new("alice", cron("*/10 * * * *")), NEW_YEAR).unwrap();
+    scheduler.tick(NEW_YEAR + 600).unwrap();
+    let (came, _) = scheduler.begin("one", NEW_YEAR + 600).unwrap().unwrap();
+    // What is under way is not given up.
+    scheduler.give_up_lost(&[came.run.id], NEW_YEAR + 700).unwrap();
+    assert!(scheduler.waiting(None).unwrap().remove(0).run.ended.is_none());
+    scheduler.give_up_lost(&[], NEW_YEAR + 700).unwrap();
+    assert!(matches!(scheduler.tick(NEW_YEAR + 1200).unwrap()[..], [Outcome::Came(_)]));
+    assert!(scheduler.begin("two", NEW_YEAR + 1200).unwrap().is_some());
+}
+
+#[test]
+fn a_run_that_waits_for_too_long_is_missed() {
+    let house = House::new();
+    let scheduler = full(&house);
+    scheduler.add(new("alice", cron("0 0 * * *")), NEW_YEAR).unwrap();
+    let day = NEW_YEAR + 24 * 3600;
+    assert!(matches!(scheduler.tick(day).unwrap()[..], [Outcome::Came(_)]));
+    assert!(scheduler.tick(day + 3600).unwrap().is_empty());
+    assert!(matches!(scheduler.tick(day + 3601).unwrap()[..], [Outcome::Missed(_)]));
+    assert!(scheduler.begin("one", day + 3601).unwrap().is_none());
+    assert_eq!(house.records("job_missed"), 1);
+    // It comes again the next day, and does not begin where it is no time for work.
+    assert!(matches!(scheduler.tick(day + 24 * 3600).unwrap()[..], [Outcome::Came(_)]));
+    let hours = "  timezone: UTC\n  activeHours:\n    start: \"08:00\"\n    end: \"18:00\"\n";
+    let by_day = house.scheduler(hours).run_by(Runner::Host);
+    assert!(by_day.begin("two", day + 24 * 3600).unwrap().is_none());
+    assert!(scheduler.begin("two", day + 24 * 3600).unwrap().is_some());
+}
+
+#[test]
+fn the_jobs_of_one_do_not_keep_those_of_others_waiting() {
+    let house = House::new();
+    let scheduler = full(&house);
+    for _ in 0..5 {
+        scheduler.add(new("alice", cron("*/10 * * * *")), NEW_YEAR).unwrap();
+    }
+    scheduler.tick(NEW_YEAR + 600).unwrap();
+    scheduler.add(new("bob", cron("*/10 * * * *")), NEW_YEAR + 600).unwrap();
+    scheduler.add(new("bob", cron("*/10 * * * *")), NEW_YEAR + 600).unwrap();
+    scheduler.tick(NEW_YEAR + 1200).unwrap();
+    let users: Vec<String> = (0..6)
+        .map(|it| scheduler.begin(&it.to_string(), NEW_YEAR + 1200).unwrap().unwrap().0)
+        .map(|it| it.job.user.to_string())
+        .collect();
+    assert_eq!(users, ["alice", "bob", "alice", "bob", "alice", "alice"]);
 }
 
 #[test]
@@ -129,8 +181,8 @@ fn an_answer_goes_to_its_owner_alone_and_one_that_a_process_took_along_counts_as
     assert_eq!(came.job.delivery, Some(Delivery::parse("telegram:dm:5").unwrap()));
     scheduler.end(&came, end(RunStatus::Answered)).unwrap();
     let scheduler = full(&house);
-    scheduler.give_up_lost(NEW_YEAR + 700).unwrap();
-    scheduler.give_up_lost(NEW_YEAR + 700).unwrap();
+    scheduler.give_up_lost(&[], NEW_YEAR + 700).unwrap();
+    scheduler.give_up_lost(&[], NEW_YEAR + 700).unwrap();
     let kept = scheduler.waiting(None).unwrap().remove(0).run;
     assert_eq!(kept.ended.unwrap().status, RunStatus::Answered);
     assert!(kept.handed.unwrap().outcome.unwrap_err().contains("has gone"));
