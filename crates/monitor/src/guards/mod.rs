@@ -25,6 +25,7 @@ pub(crate) const BEFORE: &[&dyn Guard<Proposed>] = &[
     &before::layered_access::LayeredAccess,
     &before::credential_scope::CredentialScope,
     &before::secret_elsewhere::SecretElsewhere,
+    &before::sandboxed_server::SandboxedServer,
     &before::shell_command::ShellCommand,
     &before::obeyed_file::ObeyedFile,
     &before::poisoned_memory::PoisonedMemory,
