@@ -9,12 +9,13 @@ use std::time::{Duration, Instant};
 
 use aegx::Digest;
 use evidence::{Config, Journal, Reader, Receipt};
-use host::control::{self, AskError, Deed, Request};
+use host::control::{self, AskError, Deed, DeedError, Request};
 use model::{SessionId, Taint, UserId};
 use serde_json::{Map, Value};
 
 use crate::evidence::open;
 use crate::failure::Failure;
+use crate::gate::setup::policy_of;
 use crate::home::Home;
 
 /// How long another command may have the journal.
@@ -90,7 +91,10 @@ impl Act {
             }
             match open::writer_unless_busy(&Config::new(&journal))? {
                 Ok(own) => {
-                    let receipt = deed.record(&own).map_err(Failure::unable)?;
+                    let policy = || policy_of(&home.dir()?, None);
+                    let policy = deed.by_hand().map(|_| policy()).transpose()?;
+                    let judged = deed.by_hand().zip(policy).map(|(it, policy)| it.judge(&policy));
+                    let receipt = deed.record(&own, judged).map_err(not_recorded)?;
                     break (Ledger::Own(Box::new(own)), receipt);
                 }
                 // A gate that is just starting has the journal before it has a door.
@@ -142,7 +146,9 @@ impl Ledger {
     /// Records a deed; none if no gate is there.
     fn record(&self, deed: &Deed) -> Result<Option<Receipt>, Failure> {
         let (door, journal) = match self {
-            Self::Own(journal) => return deed.record(journal).map(Some).map_err(Failure::unable),
+            Self::Own(journal) => {
+                return deed.record(journal, None).map(Some).map_err(not_recorded);
+            }
             Self::Gate { door, journal } => (door, journal),
         };
         let answer = match control::ask(door, &Request::Act(deed.clone())) {
@@ -161,5 +167,12 @@ impl Ledger {
         };
         let missing = || Failure::unable("the gate says that it is recorded, and it is not there");
         found.map_err(open::failure)?.map(Some).ok_or_else(missing)
+    }
+}
+
+fn not_recorded(error: DeedError) -> Failure {
+    match error {
+        DeedError::Denied(_) => Failure::refused(error),
+        DeedError::NotRecorded(error) => Failure::unable(error),
     }
 }

@@ -32,6 +32,7 @@ mod hooked;
 mod ipc;
 mod mcp;
 mod mcp_cage;
+mod mcp_effects;
 mod mcp_hostile;
 mod mcp_http;
 mod mcp_remote;

@@ -35,6 +35,8 @@ pub(crate) struct Client {
     next: u64,
     /// What servers asked of it; it answers that there is no such method.
     pub(crate) asked: Vec<Value>,
+    /// What servers told it beside their answers.
+    pub(crate) told: Vec<Value>,
 }
 
 impl Client {
@@ -73,7 +75,7 @@ impl Client {
             .unwrap();
         let to = child.stdin.take();
         let from = BufReader::new(child.stdout.take().unwrap());
-        Self { child, to, from, next: 0, asked: Vec::new() }
+        Self { child, to, from, next: 0, asked: Vec::new(), told: Vec::new() }
     }
 
     fn say(&mut self, message: &Value) {
@@ -92,6 +94,8 @@ impl Client {
                 let error = json!({ "code": -32601, "message": "no such method" });
                 self.say(&json!({ "jsonrpc": "2.0", "id": said["id"], "error": error }));
                 self.asked.push(said);
+            } else if said["method"].is_string() {
+                self.told.push(said);
             } else if said["id"] == id {
                 return said;
             }

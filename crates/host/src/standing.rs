@@ -51,6 +51,6 @@ pub(crate) fn give(
         after: None,
         content: content(&given).as_object().cloned().unwrap_or_default(),
     };
-    let receipt = deed.record(&gate.journal).map_err(|it| text(&it))?;
+    let receipt = deed.record(&gate.journal, None).map_err(|it| text(&it))?;
     gate.store.give_standing(&given, &receipt).map_err(|it| text(&it))
 }

@@ -83,6 +83,8 @@ pub enum Kind {
     Elicitation,
     /// `roots/list`, from the server to the client.
     Roots,
+    /// A notification of the server, or what it says beside its results.
+    Notification,
     /// Any other method, in either direction.
     Other,
 }
@@ -103,6 +105,7 @@ impl Kind {
             Self::Sampling => "sampling",
             Self::Elicitation => "elicitation",
             Self::Roots => "roots",
+            Self::Notification => "notification",
             Self::Other => "other",
         }
     }
@@ -131,7 +134,7 @@ impl Ticket {
 pub struct Listed {
     /// Names of tools that the policy denies outright: the client never hears of them.
     pub hidden: Vec<String>,
-    /// Names of tools whose definition changed since a person accepted it.
+    /// Names of tools that are new, or whose definition changed since a person accepted it.
     pub held: Vec<String>,
     /// Definitions that the client is shown in place of the server's own, by name. Calls are checked against the
     /// server's own.

@@ -68,6 +68,13 @@ pub const NOTIFICATIONS_MAX: u32 = 500;
 /// Period that [`NOTIFICATIONS_MAX`] counts for.
 pub const NOTIFICATIONS_PERIOD: Duration = Duration::from_secs(1);
 
+/// Notifications of one server whose texts are judged in one period; of more, the texts are not passed on.
+pub const NOTICES_JUDGED_MAX: u32 = 50;
+/// Bytes of texts with spaces that are passed on beside results without a look.
+pub const WORDS_BYTES_MAX: usize = 20;
+/// Bytes of one text without spaces that is passed on in the same way.
+pub const WORD_BYTES_MAX: usize = 100;
+
 /// Messages that wait to be written to one peer.
 pub const QUEUE_MESSAGES_MAX: usize = 4096;
 /// Bytes that wait to be written to one peer; more than this and it counts as stuck.

@@ -57,6 +57,7 @@ pub(crate) fn replaced(
         | Kind::Sampling
         | Kind::Elicitation
         | Kind::Roots
+        | Kind::Notification
         | Kind::Other => {
             let parsed = crate::strict::parse(text).ok()?;
             if !parsed.is_object() {

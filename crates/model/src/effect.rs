@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::call::Call;
 use crate::flow::{Flow, Reach};
+use crate::host_deed::HostDeed;
 use crate::ipc::{Action, ActionName};
 use crate::kind::EffectKind;
 use crate::source::Source;
@@ -17,6 +18,8 @@ pub enum Effect {
     Tool(ToolCall),
     /// A message to the agent is taken in.
     Message(Message),
+    /// Something that a door of the host does, and no tool of the agent.
+    Host(HostDeed),
 }
 
 /// A message of the conversation that reaches the agent.
@@ -65,6 +68,7 @@ impl Effect {
             Self::Action(action) => action.name().kind(),
             Self::Tool(tool) => EffectKind::of_tool(&tool.flow),
             Self::Message(_) => EffectKind::MessageIn,
+            Self::Host(deed) => deed.kind.effect(),
         }
     }
 }

@@ -257,6 +257,9 @@ kinds! {
     Notification notification "take in a notice of a tool server":
         domain [], groups [Incoming], risk None, Looks, NoCall,
         budget Passes, record ToolCall, said [];
+    RootsList roots_list "tell a tool server which folders are open":
+        domain [], groups [Looking], risk None, Looks, NoCall,
+        budget Passes, record ToolCall, said [];
 }
 
 impl EffectKind {

@@ -47,6 +47,9 @@ pub(crate) struct Change {
     /// The session that started this one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) parent: Option<String>,
+    /// Sandboxed servers whose words it takes in.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) sandboxed: Vec<String>,
     /// The system prompt that answers are compared with.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) prompt: Option<PromptChange>,

@@ -20,6 +20,8 @@ pub struct Output {
     pub tags: Vec<model::TaintTag>,
     /// Whose words the body is made of, if it was begun.
     pub words: Words,
+    /// The tool server that gave it, if whoever runs this machine has it sandboxed: nothing may be done because of it.
+    pub sandboxed: Option<String>,
 }
 
 /// Whose words an output is made of. Only the executor knows it.

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use aegx::Digest;
 use evidence::Receipt;
 use model::ipc::{self, Action};
-use model::{Caller, Effect, Message, TaintTag, ToolCall};
+use model::{Caller, Effect, HostDeed, Message, TaintTag, ToolCall};
 
 use crate::proposed::Proposed;
 use crate::rule::Rule;
@@ -100,6 +100,9 @@ impl Permit<Effect> {
             Effect::Message(effect) => {
                 Granted::Message(Permit { effect, who, tag, lifted, record, scrubs })
             }
+            Effect::Host(effect) => {
+                Granted::Host(Permit { effect, who, tag, lifted, record, scrubs })
+            }
             Effect::Action(action) => {
                 Permit { effect: *action, who, tag, lifted, record, scrubs }.by_action()
             }
@@ -116,6 +119,8 @@ macro_rules! granted {
             Tool(Permit<ToolCall>),
             /// A message to the agent.
             Message(Permit<Message>),
+            /// Something that a door does.
+            Host(Permit<HostDeed>),
             $(
                 #[doc = concat!("The action `", stringify!($action), "`.")]
                 $action(Permit<ipc::$action>),

@@ -165,6 +165,7 @@ impl Monitor {
         // Place: who asks, in which session, with which labels, and where each argument comes from.
         let mut proposed = self.propose(&session, understood, now);
         self.look_at_answer(&session, &mut proposed)?;
+        Self::look_at_deed(&mut proposed);
 
         // Judge: the policy grants, guards object, the strictest wins. Every guard runs, so that the
         // record shows every reason.

@@ -1,6 +1,7 @@
 //! A call and everything that is known when it is judged.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 use aegx::{Digest, Principal};
 use model::{Caller, Effect, EffectKind, Profile, Taint, TaintTag, UserId};
@@ -53,6 +54,8 @@ pub struct Proposed {
     /// Who had approved it, although it is stopped.
     overruled: Option<UserId>,
     newest: Option<Digest>,
+    /// Sandboxed servers whose words the session has taken in.
+    sandboxed: BTreeSet<String>,
     /// What was seen in it, if it is a message.
     spoken: Option<Spoken>,
 }
@@ -88,6 +91,7 @@ impl Proposed {
             person: Person::default(),
             overruled: None,
             newest: session.newest(),
+            sandboxed: session.sandboxed().clone(),
             spoken: None,
             observation,
             understood,
@@ -204,6 +208,11 @@ impl Proposed {
     /// Why the taint budget is exceeded, if it is.
     pub(crate) fn over_budget(&self) -> Option<&str> {
         self.over_budget.as_deref()
+    }
+
+    /// Sandboxed servers whose words the session has taken in.
+    pub(crate) fn sandboxed(&self) -> &BTreeSet<String> {
+        &self.sandboxed
     }
 
     pub(crate) fn traced(&self) -> &Traced {

@@ -19,6 +19,7 @@ model::rules! {
         PoisonedMemory = "poisoned-memory",
         RiskAcrossCalls = "risk-across-calls",
         RiskChain = "risk-chain",
+        SandboxedServer = "sandboxed-server",
         Sanitizer = "sanitizer",
         SecretElsewhere = "secret-elsewhere",
         ShellCommand = "shell-command",

@@ -7,6 +7,7 @@ mod prompt;
 mod stopped;
 mod traced;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use aegx::{Digest, Principal};
@@ -31,6 +32,9 @@ use crate::target::Reach;
 use crate::tools::Tools;
 use crate::understood::Understood;
 
+/// Sandboxed servers whose names a session keeps.
+const SANDBOXED_MAX: usize = 64;
+
 /// One session.
 pub(crate) struct Session {
     who: Caller,
@@ -47,6 +51,8 @@ pub(crate) struct Session {
     pub(crate) taint: SessionTaint,
     pub(crate) risk: Risk,
     ledger: Ledger,
+    /// Sandboxed servers whose words were taken in.
+    sandboxed: BTreeSet<String>,
     confirmations: Confirmations,
     /// The session that started this one, of the same user.
     parent: Option<SessionId>,
@@ -88,6 +94,7 @@ impl Session {
             taint: SessionTaint::default(),
             risk,
             ledger: Ledger::new(),
+            sandboxed: BTreeSet::new(),
             confirmations: Confirmations::default(),
             parent: None,
             in_flight: 0,
@@ -127,6 +134,11 @@ impl Session {
         &self.posture
     }
 
+    /// Sandboxed servers whose words were taken in.
+    pub(crate) fn sandboxed(&self) -> &BTreeSet<String> {
+        &self.sandboxed
+    }
+
     pub(crate) fn newest(&self) -> Option<Digest> {
         self.newest
     }
@@ -142,6 +154,7 @@ impl Session {
             taint: self.taint.for_child(),
             ledger: Some(Box::new(self.ledger.clone())),
             risk: Some(self.risk.child().snapshot().clone()),
+            sandboxed: self.sandboxed.iter().cloned().collect(),
             parent: Some(self.who.session.as_str().to_owned()),
             ..Change::default()
         }
@@ -153,6 +166,7 @@ impl Session {
         self.take(Change {
             taint: change.taint.without_credit(),
             risk: Some(self.risk.snapshot().clone()),
+            sandboxed: change.sandboxed.clone(),
             ..Change::default()
         })
     }
@@ -289,6 +303,7 @@ impl Session {
         let label = inspected.label(asked, came, Monitor::gives_orders(inspected, standing));
         let mut change = self.counted();
         change.came_back = came.was_marked;
+        change.sandboxed = inspected.output.sandboxed.iter().cloned().collect();
         if let Some(label) = &label {
             change.taint = self.taint.delta(label, &inspected.words_of_others(asked));
         }
@@ -300,7 +315,11 @@ impl Session {
         change.risk = (*self.risk.snapshot() != before).then(|| self.risk.snapshot().clone());
         // A trusted tool that gives back what others wrote is not believed this time.
         let flow = &asked.call.flow;
-        let is_of_tool = matches!(asked.effect, Effect::Tool(_));
+        let is_of_tool = match &asked.effect {
+            Effect::Tool(_) => true,
+            Effect::Host(deed) => deed.kind.is_read_of_server(),
+            Effect::Action(_) | Effect::Message(_) => false,
+        };
         let outside = label.as_ref().is_some_and(|it| taint::is_outside(it.taint));
         let output = match inspected.output.words() {
             Words::Theirs | Words::Read | Words::Ours if outside => Trust::Untrusted,
@@ -358,6 +377,12 @@ impl Session {
         }
         if let Some(parent) = change.parent.as_deref().and_then(|it| SessionId::parse(it).ok()) {
             self.parent = Some(parent);
+        }
+        // Beyond so many it is the first ones that are known by name; that there are some is what counts.
+        for server in change.sandboxed.iter().take(SANDBOXED_MAX) {
+            if self.sandboxed.len() < SANDBOXED_MAX {
+                self.sandboxed.insert(server.clone());
+            }
         }
         self.take_prompt(change);
         self.calls = self.calls.max(change.calls);

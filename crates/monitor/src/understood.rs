@@ -58,7 +58,8 @@ impl Understood {
             (Effect::Action(_), Trust::Trusted | Trust::Own) => {
                 Cow::Owned(self.act.clone().showing(Shows::Rows))
             }
-            (Effect::Action(_), Trust::Untrusted) | (Effect::Tool(_) | Effect::Message(_), _) => {
+            (Effect::Action(_), Trust::Untrusted)
+            | (Effect::Tool(_) | Effect::Message(_) | Effect::Host(_), _) => {
                 Cow::Borrowed(&self.act)
             }
         }

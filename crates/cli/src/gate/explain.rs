@@ -130,6 +130,9 @@ fn changes(call: &Value) -> Vec<&'static str> {
             "act-not-asked-for" => {
                 "ask for it in your own words; if the tool only looks, say so in a catalogue (`lazaret catalogue propose`)"
             }
+            "sandboxed-server" => {
+                "name what is to be done in your own words, or work in a session without this server"
+            }
             "obeyed-file" => "ask for the change of this file by its name",
             rule if rule.starts_with("taint-") || rule.starts_with("cpi-") => {
                 "go on in a new session that has read less from outside"

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use ::mcp::pins;
 use ::mcp::trust::Trust;
+use aegx::verify::printable;
 use host::doors::mcp::servers::{Servers, ServersError};
 use serde_json::{Value, json};
 
@@ -21,7 +23,7 @@ pub(crate) struct ListArgs {
     json: bool,
 }
 
-/// Accept tools of a server whose definitions have changed; what changed is shown first.
+/// Accept tools of a server that are new or have changed, and its instructions; what changed is shown first.
 #[derive(clap::Args)]
 pub(crate) struct AcceptArgs {
     #[command(flatten)]
@@ -76,11 +78,15 @@ pub(super) fn list(args: &ListArgs) -> Result<Exit, Failure> {
         let tools = known.pins.servers.get(*name).map_or(0, |it| it.len());
         let held: Vec<&String> =
             known.held.get(*name).into_iter().flat_map(|it| it.keys()).collect();
+        let is_new = |it: &str| known.pins.servers.get(*name).is_none_or(|of| !of.contains_key(it));
+        let instructions = known.instructions.get(*name).is_some_and(|it| it.held.is_some());
         let trust = serde_json::to_value(known.trust(name)).unwrap_or_default();
         if args.json {
             let caged = known.caged.get(*name);
+            let added: Vec<&&String> = held.iter().filter(|it| is_new(it)).collect();
             output::json(&json!({
-                "server": name, "tools": tools, "held": held, "trust": trust, "caged": caged,
+                "server": name, "tools": tools, "held": held, "new": added, "trust": trust, "caged": caged,
+                "instructions_held": instructions,
             }));
             continue;
         }
@@ -92,11 +98,16 @@ pub(super) fn list(args: &ListArgs) -> Result<Exit, Failure> {
             None => "",
         };
         output::line(&format!("{name}  {trust}, {tools}{cage}"));
-        if !held.is_empty() {
-            let held: Vec<&str> = held.iter().map(|it| it.as_str()).collect();
-            let next = format!("`lazaret mcp accept {name}`");
-            let why = "held, because they changed";
-            output::line(&format!("  {why}: {}; {next}", held.join(", ")));
+        let next = format!("`lazaret mcp accept {name}`");
+        let (added, changed): (Vec<&str>, Vec<&str>) =
+            held.iter().map(|it| it.as_str()).partition(|it| is_new(it));
+        for (why, held) in [("they changed", changed), ("they are new", added)] {
+            if !held.is_empty() {
+                output::line(&format!("  held, because {why}: {}; {next}", held.join(", ")));
+            }
+        }
+        if instructions {
+            output::line(&format!("  held, because they changed: its instructions; {next}"));
         }
     }
     if names.is_empty() && !args.json {
@@ -111,28 +122,50 @@ pub(super) fn accept(args: &AcceptArgs) -> Result<Exit, Failure> {
     let is_meant = |name: &str| args.tool.as_deref().is_none_or(|it| it == name);
     let held = known.held.get(&args.server).cloned().unwrap_or_default();
     let shown: BTreeMap<String, Value> = held.into_iter().filter(|it| is_meant(&it.0)).collect();
-    if shown.is_empty() {
+    let told = known.instructions.get(&args.server).and_then(|it| it.held.clone());
+    let told = told.filter(|_| args.tool.is_none());
+    if shown.is_empty() && told.is_none() {
         return Err(Failure::refused(format!("nothing of `{}` is held", args.server)));
     }
+    let nothing = json!({});
+    let pinned = known.pins.servers.get(&args.server);
     for (tool, definition) in shown.iter().filter(|_| !args.json) {
-        for change in known.pins.changes(&args.server, std::slice::from_ref(definition)) {
-            output::line(&format!("{tool}:"));
-            for line in &change.diff {
-                output::line(&format!("  {line}"));
-            }
+        let before = pinned.and_then(|it| it.get(tool));
+        let word = if before.is_some() { "" } else { " (new)" };
+        output::line(&format!("{tool}{word}:"));
+        for line in pins::diff(before.map_or(&nothing, |it| &it.definition), definition) {
+            output::line(&format!("  {line}"));
+        }
+    }
+    if let Some(told) = told.as_ref().filter(|_| !args.json) {
+        output::line("instructions:");
+        for line in told.beginning.lines() {
+            output::line(&format!("  {}", printable(line)));
         }
     }
     let names: Vec<&str> = shown.keys().map(String::as_str).collect();
-    let content = json!({ "server": args.server, "tools": names });
+    let instructions = told.as_ref().map(|it| it.sha256.as_str());
+    let content = json!({ "server": args.server, "tools": names, "instructions": instructions });
     let kinds = ("mcp_accepted", "mcp_not_changed");
     Act::around(&args.home, &args.by, kinds, content, || {
-        Servers::change(&home, |it| it.accept(&args.server, &shown)).map_err(failure)
+        Servers::change(&home, |it| {
+            it.accept(&args.server, &shown);
+            if let Some(told) = &told {
+                it.accept_instructions(&args.server, told);
+            }
+        })
+        .map_err(failure)
     })?;
     if args.json {
-        output::json(&json!({ "server": args.server, "accepted": names }));
+        output::json(&json!({
+            "server": args.server, "accepted": names, "instructions": instructions,
+        }));
     }
-    let told = format!("accepted: {}; the client sees them when it lists again", names.join(", "));
-    output::told(args.json, &told);
+    let mut accepted = names;
+    accepted.extend(told.is_some().then_some("its instructions"));
+    let said =
+        format!("accepted: {}; the client sees them when it lists again", accepted.join(", "));
+    output::told(args.json, &said);
     Ok(Exit::Done)
 }
 

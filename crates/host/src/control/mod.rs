@@ -6,6 +6,7 @@
 //! a sandbox, not this door.
 
 mod client;
+mod deed;
 mod request;
 
 use std::io;
@@ -14,8 +15,8 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use aegx::{Principal, RecordType};
-use evidence::{AppendError, Journal, NewRecord, Receipt};
+use aegx::RecordType;
+use evidence::{AppendError, Journal, NewRecord};
 use model::{Kind, SessionId};
 use monitor::approvals::ApprovalError;
 use monitor::confirm::Confirmation;
@@ -28,7 +29,8 @@ use crate::ipc::{FrameError, Limits, Socket, Stop};
 use crate::{plugins, trust_question};
 
 pub use client::{AskError, ask};
-pub use request::{DEEDS, Deed, PromptAct, Request, RequestError, TAINT_CLEARED};
+pub use deed::{Deed, DeedError};
+pub use request::{DEEDS, PromptAct, Request, RequestError, TAINT_CLEARED};
 
 /// The longest request, in bytes.
 pub const REQUEST_BYTES_MAX: usize = 1 << 20;
@@ -120,8 +122,10 @@ impl Control {
             }
             Request::Act(deed) => {
                 self.check_session(&deed)?;
-                let receipt = deed.record(&self.journal).map_err(|it| {
-                    let refused = matches!(it, AppendError::Record(_));
+                let judged = deed.by_hand().map(|it| self.monitor.judge_by_hand(&it));
+                let receipt = deed.record(&self.journal, judged).map_err(|it| {
+                    let unable = |it: &AppendError| !matches!(it, AppendError::Record(_));
+                    let refused = !matches!(&it, DeedError::NotRecorded(it) if unable(it));
                     Undone { error: it.to_string(), refused }
                 })?;
                 Ok(json!({ "ok": true, "idx": receipt.idx(), "record": receipt.id().to_string() }))
@@ -210,28 +214,6 @@ impl Control {
         let kind = Kind::of_static("control_refused");
         // It is not done, recorded or not.
         let _ = self.journal.append(NewRecord::of_host(RecordType::GuardDecision, kind, content));
-    }
-}
-
-impl Deed {
-    /// Records it, in a person's name.
-    ///
-    /// # Errors
-    /// If it cannot be recorded; then it must not be done.
-    pub fn record(&self, journal: &Journal) -> Result<Receipt, AppendError> {
-        let mut content = self.content.clone();
-        content.insert("by".to_owned(), json!(self.by.as_str()));
-        journal.append(NewRecord {
-            parents: self.after.into_iter().collect(),
-            principal: Principal::User,
-            taint: self.taint,
-            session: self.session.clone(),
-            ..NewRecord::of_host(
-                RecordType::ControlPlaneChangeRequest,
-                Kind::of_static(self.kind),
-                Value::Object(content),
-            )
-        })
     }
 }
 

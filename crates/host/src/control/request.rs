@@ -7,6 +7,8 @@ use monitor::approvals::Word;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
+use super::deed::Deed;
+
 /// What a person asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Request {
@@ -62,23 +64,6 @@ pub enum PromptAct {
     Clear {},
 }
 
-/// What a person does, for the record. Names only.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Deed {
-    /// What: one of [`DEEDS`].
-    pub kind: &'static str,
-    /// Who.
-    pub by: UserId,
-    /// What it carries.
-    pub taint: Taint,
-    /// The session that it is about, if it is about one.
-    pub session: Option<SessionId>,
-    /// The record of the deed that this is the end of, if it came to nothing.
-    pub after: Option<Digest>,
-    /// More about it.
-    pub content: Map<String, Value>,
-}
-
 /// What a person can do with the state directory, and that it came to nothing. Nothing else is recorded by this door.
 pub const DEEDS: &[&str] = &[
     "access_created",
@@ -115,9 +100,17 @@ pub const DEEDS: &[&str] = &[
     "plugin_not_removed",
     "plugin_removed",
     "skill_approved",
+    "skill_installed",
     "skill_not_approved",
+    "skill_not_installed",
     "skill_not_rejected",
+    "skill_not_removed",
+    "skill_not_suppressed",
+    "skill_not_verified",
     "skill_rejected",
+    "skill_removed",
+    "skill_suppressed",
+    "skill_verification",
     "state_loss_accepted",
     "state_loss_not_accepted",
     TAINT_CLEARED,

@@ -351,6 +351,7 @@ impl Executor for HostExecutor {
             // Whoever runs the agent shows it: the answer to this call says that they may.
             Granted::MessageOut(it) => said(&it.spend()),
             Granted::Message(_) => Output::not_begun("a message is taken in by the gate itself"),
+            Granted::Host(_) => Output::not_begun("a door does this itself"),
             Granted::Tool(permit) => self.tool(permit),
         }
     }

@@ -139,7 +139,7 @@ impl Session {
                 link.phase =
                     if era == Era::Modern { Phase::Ready(Era::Modern) } else { Phase::New };
             }
-            self.send_client(answer.into_line());
+            self.pass_error(id, server, request.method(), answer);
             return self.release(server);
         }
         if era == Era::Modern && outcome.get("supportedVersions").is_none() {
@@ -189,6 +189,8 @@ impl Session {
             }
             Job::Initialize | Job::List(_) | Job::Listen | Job::Ignore => {
                 let said = outcome.get("message").and_then(Value::as_str).unwrap_or_default();
+                let is_let_in = self.may_pass(server, "initialize", outcome);
+                let said = if is_let_in { said } else { "its words were withheld" };
                 let said = shown::description(said).replace('\n', " ");
                 self.lose_server(server, &format!("it refused the handshake ({said})"));
             }

@@ -12,6 +12,7 @@ mod client;
 mod gather;
 mod handshake;
 mod listing;
+mod notice;
 mod own;
 mod pending;
 mod result;

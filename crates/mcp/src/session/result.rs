@@ -53,6 +53,11 @@ impl Session {
             Stage::Handshake { message: request, .. } => {
                 self.handshake_response(id, server, era, *request, failed, message);
             }
+            Stage::Tools { .. } | Stage::Plain
+                if !self.may_pass(server, &method, message.outcome()) =>
+            {
+                self.fail_without_words(id, message.outcome());
+            }
             Stage::Tools { .. } | Stage::Plain => self.pass(&method, era, server, failed, message),
             Stage::Waiting
             | Stage::Judging { .. }

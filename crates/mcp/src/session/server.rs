@@ -142,7 +142,7 @@ impl Session {
                         .values()
                         .any(|open| open.server == server && open.progress_token.as_ref() == token);
                 if is_known {
-                    self.send_client(message.into_line());
+                    self.pass_notice(server, method, message, Some("message"));
                 }
             }
             "notifications/tools/list_changed"
@@ -150,23 +150,18 @@ impl Session {
             | "notifications/resources/list_changed"
             | "notifications/resources/updated"
             | "notifications/subscriptions/acknowledged" => self.changed(server, message),
-            "notifications/message"
-            | "notifications/tasks/status"
-            | "notifications/elicitation/complete" => {
-                self.send_client(message.into_line());
+            "notifications/tasks/status" => {
+                self.pass_notice(server, method, message, Some("statusMessage"));
             }
-            _ => self.unknown_server_notification(server, method, message),
-        }
-    }
-
-    fn unknown_server_notification(&mut self, server: usize, method: &str, message: Message) {
-        let name = self.links.get(server).map_or("", |link| link.name.as_str());
-        let arguments = method::without_meta(message.params());
-        let call = Call { server: name, kind: Kind::Other, name: method, arguments: &arguments };
-        if let Ok(Begun::Allowed(ticket)) = self.gate.begin(&call)
-            && self.gate.finish(ticket, message.params(), false) == Ok(Delivery::AsItCame)
-        {
-            self.send_client(message.into_line());
+            "notifications/message" | "notifications/elicitation/complete" => {
+                self.pass_notice(server, method, message, None);
+            }
+            _ => {
+                let said = method::without_meta(message.params());
+                if self.is_let_in(server, method, &said) {
+                    self.send_client(message.into_line());
+                }
+            }
         }
     }
 

@@ -5,7 +5,7 @@ use crate::approvals::Subject;
 use crate::catalogue::Catalogue;
 use crate::era::{Era, LEGACY_VERSION};
 use crate::gate::{Kind, Ticket};
-use crate::limits::{NOTIFICATIONS_MAX, NOTIFICATIONS_PERIOD, ROUTES_MAX};
+use crate::limits::{NOTICES_JUDGED_MAX, NOTIFICATIONS_MAX, NOTIFICATIONS_PERIOD, ROUTES_MAX};
 use crate::message::{Id, Message};
 use serde_json::{Value, json};
 use std::collections::{HashMap, VecDeque};
@@ -51,6 +51,8 @@ pub(super) struct Link {
     /// Requests that wait until it is ready or listed.
     pub(super) waiting: VecDeque<Message>,
     pub(super) rate: Rate,
+    /// Of those, the ones whose texts are judged.
+    pub(super) notices: Rate,
     pub(super) malformed: u64,
     /// Times that we sent `initialize`.
     pub(super) handshakes: u32,
@@ -79,7 +81,8 @@ impl Link {
             catalogue: Catalogue::default(),
             is_listing: false,
             waiting: VecDeque::new(),
-            rate: Rate { began: now, count: 0 },
+            rate: Rate { began: now, count: 0, max: NOTIFICATIONS_MAX },
+            notices: Rate { began: now, count: 0, max: NOTICES_JUDGED_MAX },
             malformed: 0,
             handshakes: 0,
         }
@@ -95,6 +98,7 @@ impl Link {
 pub(super) struct Rate {
     began: Instant,
     count: u32,
+    max: u32,
 }
 
 impl Rate {
@@ -105,7 +109,7 @@ impl Rate {
             self.count = 0;
         }
         self.count = self.count.saturating_add(1);
-        (self.count <= NOTIFICATIONS_MAX, self.count == NOTIFICATIONS_MAX.saturating_add(1))
+        (self.count <= self.max, self.count == self.max.saturating_add(1))
     }
 }
 

@@ -106,7 +106,7 @@ impl Monitor {
 fn text_of(proposed: &Proposed) -> &str {
     match &proposed.understood().effect {
         Effect::Message(message) => &message.text,
-        Effect::Action(_) | Effect::Tool(_) => "",
+        Effect::Action(_) | Effect::Tool(_) | Effect::Host(_) => "",
     }
 }
 

@@ -3,6 +3,7 @@
 //! A message is an effect like any other: it is looked at, judged by policy and guards, settled and recorded before it
 //! counts. What was seen in it is its own ([`Spoken`]); the session's past does not make a message worse.
 
+mod doors;
 mod heard;
 mod incoming;
 mod outgoing;

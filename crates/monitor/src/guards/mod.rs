@@ -26,6 +26,7 @@ pub(crate) const BEFORE: &[&dyn Guard<Proposed>] = &[
     &before::credential_scope::CredentialScope,
     &before::denied_read::DeniedRead,
     &before::secret_elsewhere::SecretElsewhere,
+    &before::sandboxed_server::SandboxedServer,
     &before::shell_command::ShellCommand,
     &before::obeyed_file::ObeyedFile,
     &before::poisoned_memory::PoisonedMemory,

@@ -16,7 +16,8 @@ pub(super) fn classes(effect: &Effect) -> Classes {
     match effect {
         Effect::Action(action) => of_action(action),
         Effect::Tool(tool) => of_tool(tool),
-        Effect::Message(_) => of_kind(effect.kind()),
+        Effect::Host(deed) if deed.kind.is_read_of_server() => of_tool(&deed.call),
+        Effect::Message(_) | Effect::Host(_) => of_kind(effect.kind()),
     }
 }
 

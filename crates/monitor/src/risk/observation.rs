@@ -65,6 +65,7 @@ impl Observation {
         let tool = match effect {
             Effect::Action(_) | Effect::Message(_) => None,
             Effect::Tool(tool) => Some(tool.call.tool().clone()),
+            Effect::Host(deed) => Some(deed.call.call.tool().clone()),
         };
         Self {
             kind: effect.kind(),

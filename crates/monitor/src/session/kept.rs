@@ -19,6 +19,7 @@ impl Session {
             turn_of_others: self.is_of_others,
             calls: self.calls,
             stopped: self.stopped,
+            sandboxed: self.sandboxed.iter().cloned().collect(),
             prompt: self.kept_prompt(),
             parent: self.parent.as_ref().map(|it| it.as_str().to_owned()),
             record: self.newest.map(|it| it.to_hex().as_str().to_owned()),

@@ -1,10 +1,11 @@
 //! Guards speak for themselves: a rule that is missing takes no objection away.
 
-use model::{Decision, EffectKind, Source};
+use model::{Decision, Effect, EffectKind, RawCall, Source};
+use monitor::{Asked, Executor, Output, Permit};
 use policy::{PackText, Policy};
 use serde_json::{Value, json};
 
-use crate::gate::world::{Gate, PAGE, World, asks, content, read_page, send_mail, stopped};
+use crate::gate::world::{Gate, PAGE, TASK, World, asks, content, read_page, send_mail, stopped};
 
 /// The default rules without those about taint and values.
 fn without_taint() -> Policy {
@@ -92,4 +93,69 @@ fn a_secret_is_not_sent_in_the_turn_in_which_it_was_read() {
         gate.call(&who, &send_mail("ann@example.org"), "").unwrap();
         gate.close();
     }
+}
+
+/// A tool server's answer: of one that is sandboxed, or of any other.
+struct Answers(Option<&'static str>);
+
+impl Executor for Answers {
+    fn execute(&self, permit: Permit<Effect>) -> Output {
+        drop(permit.spend());
+        let sandboxed = self.0.map(str::to_owned);
+        Output { sandboxed, ..Output::text("The tide is high at nine.") }
+    }
+}
+
+#[test]
+fn after_words_of_a_sandboxed_server_nothing_is_done_that_the_user_did_not_choose() {
+    let cases = include_str!("../../../../corpus/guards/sandboxed-server/trust.json");
+    let cases: Vec<Value> = serde_json::from_str(cases).unwrap();
+    let world = World::new();
+    for (number, case) in cases.iter().enumerate() {
+        let mut gate = world.open_unsynced();
+        let who = gate.begin(&format!("s-{number}"));
+        let asked = Asked::Tool(RawCall { tool: "list_notes", args: b"{}" });
+        let server = (case["input"]["trust_level"] == "quarantined").then_some("tides");
+        gate.monitor.run(&who, &asked, &Answers(server)).unwrap();
+        // What the session knows of it outlives the process.
+        drop(gate);
+        gate = world.open_unsynced();
+        gate.begin(&format!("s-{number}"));
+        let call = match case["input"]["tool"].as_str().unwrap() {
+            "bash" => json!({ "action": "shell_exec", "command": "cargo build" }),
+            "write" => json!({ "action": "file_write", "path": "a.txt", "content": "x" }),
+            "edit" => json!({ "action": "file_edit", "path": "a.txt", "old": "x", "new": "y" }),
+            "memory_save" => {
+                json!({ "action": "memory_write", "scope": "notes", "type": "knowledge", "content": "The tide is high." })
+            }
+            "file_read" => json!({ "action": "file_read", "path": "a.txt" }),
+            other => panic!("{other}"),
+        };
+        let done = gate.act(&who, &call);
+        if case["expected"] == "ok" {
+            done.unwrap();
+            continue;
+        }
+        let verdict = stopped(done);
+        assert_eq!(
+            (verdict.decision, verdict.rule.as_str()),
+            (Decision::Deny, "sandboxed-server"),
+            "{case}"
+        );
+    }
+}
+
+#[test]
+fn after_words_of_a_sandboxed_server_the_users_own_choice_and_the_server_itself_stay_open() {
+    let world = World::new();
+    let gate = world.open_unsynced();
+    let who = gate.begin("s");
+    gate.hear(&who, Source::User, TASK).unwrap();
+    let asked = Asked::Tool(RawCall { tool: "list_notes", args: b"{}" });
+    gate.monitor.run(&who, &asked, &Answers(Some("tides"))).unwrap();
+    gate.call(&who, &send_mail("ann@example.org"), "").unwrap();
+    assert_eq!(
+        stopped(gate.call(&who, &send_mail("eve@evil.example"), "")).rule,
+        "sandboxed-server"
+    );
 }

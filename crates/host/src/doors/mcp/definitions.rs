@@ -8,6 +8,7 @@ use scan::tool::{self, Finding, LookAlike, Named, SANITIZED, Scanned};
 use serde_json::{Map, Value, json};
 
 use super::request::{INSTRUCTIONS, listed};
+use super::servers::{Servers, ServersError, Told};
 use super::{Client, Doors, key_of};
 
 /// Findings of one definition that are recorded.
@@ -16,6 +17,8 @@ const RECORDED_MAX: usize = 16;
 const OTHERS_MAX: usize = 2048;
 /// Servers of one connection whose last list is kept.
 const LISTS_KEPT_MAX: usize = 64;
+/// Lists of one connection of which it is remembered that they may be seen.
+const JUDGED_MAX: usize = 1024;
 /// Look-alike names of one connection that are recorded.
 const ALIKE_MAX: usize = 256;
 
@@ -24,6 +27,10 @@ const ALIKE_MAX: usize = 256;
 pub(super) struct Listed {
     names: BTreeMap<String, BTreeSet<String>>,
     alike: BTreeSet<[String; 4]>,
+    /// Servers of which nothing was known before this connection, while they list their tools for the first time.
+    first: BTreeSet<String>,
+    /// Lists that may be seen, by server.
+    judged: BTreeSet<(String, Digest)>,
     /// The last list of each server: clients ask for the same list again and again.
     last: BTreeMap<String, Last>,
 }
@@ -44,6 +51,29 @@ impl Listed {
         if let Some(last) = self.last.get_mut(server) {
             last.is_shown_for = Some(version);
         }
+    }
+
+    /// Whether this is the first list of a server, or a page of it: nothing was known of the server, and nothing is listed again.
+    pub(super) fn is_first(&mut self, known: &Servers, server: &str, tools: &[Value]) -> bool {
+        if !known.is_known(server) {
+            self.first.insert(server.to_owned());
+        } else if known.has_any(server, tools) {
+            self.first.remove(server);
+        }
+        self.first.contains(server)
+    }
+
+    /// Whether this list may be seen.
+    pub(super) fn was_judged(&self, server: &str, list: Digest) -> bool {
+        self.judged.contains(&(server.to_owned(), list))
+    }
+
+    /// Takes note that this list may be seen.
+    pub(super) fn judged(&mut self, server: &str, list: Digest) {
+        if self.judged.len() >= JUDGED_MAX {
+            self.judged.clear();
+        }
+        self.judged.insert((server.to_owned(), list));
     }
 
     /// Forgets what was said of lists, because somebody else may see them now.
@@ -130,21 +160,36 @@ impl Doors<'_> {
     }
 
     /// Reads what a server tells the model to begin with, as a definition is read: where it gives orders as it came, nothing of
-    /// it is shown, also not what the gate has left of it (`seen`).
+    /// it is shown, also not what the gate has left of it (`seen`); where it is not what was accepted, it is held.
     pub(super) fn mcp_instructions(
         &self,
-        client: &Client,
+        client: &mut Client,
         server: &str,
         came: &str,
         seen: String,
-    ) -> String {
+    ) -> Result<String, String> {
         let scanned = tool::scan_instructions(came);
-        if scanned.findings.is_empty() {
-            return seen;
+        if !scanned.findings.is_empty() {
+            let content = flagged(server, INSTRUCTIONS, &scanned);
+            self.mcp_record(client, "mcp_instructions_flagged", content);
+            return Ok(SANITIZED.to_owned());
         }
-        let content = flagged(server, INSTRUCTIONS, &scanned);
-        self.mcp_record(client, "mcp_instructions_flagged", content);
-        SANITIZED.to_owned()
+        let unable = |error: ServersError| error.to_string();
+        let mut told = client.known.now(self.home).map_err(unable)?.told(server, came);
+        if told == Told::Changed {
+            told = Servers::change(self.home, |it| it.hear(server, came)).map_err(unable)?;
+            if told == Told::Changed {
+                let sha256 = Digest::of(came.as_bytes()).to_string();
+                let content = json!({ "server": server, "sha256": sha256, "bytes": came.len() });
+                self.mcp_record(client, "mcp_instructions_changed", content);
+            }
+        }
+        match told {
+            Told::Accepted => Ok(seen),
+            Told::Held | Told::Changed => Err(format!(
+                "the instructions of `{server}` are not those that were accepted: `lazaret mcp accept {server}`"
+            )),
+        }
     }
 
     /// Takes note of names that look like those of another server: of this client, or of any that was seen before. Most

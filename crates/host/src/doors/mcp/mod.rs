@@ -4,8 +4,10 @@
 
 mod answer;
 mod definitions;
+mod finish;
 mod kept;
 mod keys;
+mod listing;
 mod request;
 pub mod servers;
 mod session;
@@ -20,16 +22,16 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::Ordering;
 
-use ::mcp::trust::{self, Access};
+use ::mcp::trust::{self, Access, Trust};
 use aegx::{Principal, RecordType};
-use evidence::{Clock as _, NewRecord, SystemClock};
-use model::{AgentId, Caller, Kind, RawCall, SessionId, ToolDef, UserId};
-use monitor::{Approver, Asked, Begun, Opening, Output, Refusal, Status};
+use evidence::NewRecord;
+use model::{AgentId, Caller, HostKind, Kind, RawCall, SessionId, ToolDef, UserId};
+use monitor::{Approver, Asked, Begun, Doing, Opening, Refusal};
 use serde_json::{Value, json};
 
 use super::Doors;
 use super::verdict::{question, reason};
-use super::{before, observing, saying};
+use super::{before, observing};
 use crate::ipc::socket::folder_of_peer;
 use kept::Kept;
 use request::Judged;
@@ -64,8 +66,8 @@ enum Waiting {
     Here { begun: Box<Begun>, server: String, instructs: bool },
     /// Judged by a hook of the agent that calls, in its session.
     Hook { session: String, key: String, server: String },
-    /// What servers ask of clients, by trust alone; the answer is looked at where it is made of words.
-    ByTrust { speaks: bool },
+    /// What a server asks of the client; the answer is looked at where it is made of words.
+    Server { begun: Box<Begun>, speaks: bool },
 }
 
 impl Doors<'_> {
@@ -179,10 +181,14 @@ impl Doors<'_> {
             Request::Finish { ticket, text, failed } => {
                 self.mcp_finish(client, &ticket, &text, failed)
             }
-            Request::Lost { ticket } => {
-                client.begun.remove(&ticket);
-                Ok(json!({}))
-            }
+            Request::Lost { ticket } => match client.begun.get(&ticket) {
+                // What is lost is the client's own answer: nobody has read anything.
+                Some(Waiting::Server { .. }) => self.mcp_unsent(client, &ticket),
+                Some(Waiting::Here { .. } | Waiting::Hook { .. }) | None => {
+                    client.begun.remove(&ticket);
+                    Ok(json!({}))
+                }
+            },
             Request::Unsent { ticket } => self.mcp_unsent(client, &ticket),
             Request::Answer { question, answer } => self.mcp_said(client, &question, answer),
             Request::Lifecycle { server, event, detail } => {
@@ -195,8 +201,7 @@ impl Doors<'_> {
         }
     }
 
-    /// Takes in a list of tools: what is new is accepted, what has changed is held until a person
-    /// accepts it.
+    /// Takes in a list of tools: the first is accepted; what is new or has changed later is held until a person accepts it.
     fn mcp_tools(
         &self,
         client: &mut Client,
@@ -206,17 +211,27 @@ impl Doors<'_> {
         let unable = |error: ServersError| error.to_string();
         // Most lists are as they were: then nothing is written.
         let mut seen = Seen::default();
-        let are_accepted = client.known.now(self.home).map_err(unable)?.are_accepted(server, tools);
+        let known = client.known.now(self.home).map_err(unable)?;
+        let is_first = client.listed.is_first(known, server, tools);
+        let are_accepted = known.are_accepted(server, tools);
         let looked_at = client.known.version();
         if !are_accepted {
-            seen = client.known.now(self.home).map_err(unable)?.clone().see(server, tools);
+            seen =
+                client.known.now(self.home).map_err(unable)?.clone().see(server, tools, is_first);
         }
         if seen.is_new {
-            seen = Servers::change(self.home, |it| it.see(server, tools)).map_err(unable)?;
+            seen =
+                Servers::change(self.home, |it| it.see(server, tools, is_first)).map_err(unable)?;
         }
         for change in &seen.changed {
             let content = json!({ "server": server, "tool": change.tool, "diff": change.diff });
             self.mcp_record(client, "mcp_definition_changed", content);
+        }
+        for added in &seen.added {
+            let content = json!({
+                "server": server, "tool": added.tool, "sha256": added.after, "definition": added.diff,
+            });
+            self.mcp_record(client, "mcp_tool_added", content);
         }
         let cleaned = self.mcp_definitions(client, server, tools);
         let (mut names, mut is_other) = (Vec::new(), false);
@@ -230,7 +245,10 @@ impl Doors<'_> {
         if is_other {
             self.mcp_reopen(client)?;
         }
-        let hidden = self.mcp_hidden(client, server, &names);
+        let mut hidden = self.mcp_hidden(client, server, &names);
+        if !self.mcp_may_list(client, server, tools)? {
+            hidden = names;
+        }
         if are_accepted && hidden.is_empty() {
             client.listed.is_shown(server, looked_at);
         }
@@ -243,25 +261,23 @@ impl Doors<'_> {
         }
         client.next += 1;
         let ticket = client.next.to_string();
-        let waiting = match asked.kind {
-            "sampling" | "elicitation" | "roots" => {
-                let known = client.known.now(self.home).map_err(|it| it.to_string())?;
-                let trust = known.trust(asked.server);
-                if let Err(refused) = trust::check(trust, asked.server, asked.kind, DECLARED) {
-                    let why = format!("{refused}: `lazaret mcp trust {} trusted`", asked.server);
-                    let content =
-                        json!({ "server": asked.server, "capability": asked.kind, "reason": why });
-                    self.mcp_record(client, "confused_deputy", content);
-                    return Ok(json!({ "denied": why }));
-                }
-                let content = json!({ "server": asked.server, "capability": asked.kind });
-                self.mcp_record(client, "mcp_server_request", content);
-                Waiting::ByTrust { speaks: asked.kind != "roots" }
+        let known = client.known.now(self.home).map_err(|it| it.to_string())?;
+        let trust = known.trust(asked.server);
+        // The floor under the policy: what nobody's rule can lift.
+        if DECLARED.iter().any(|(kind, _)| *kind == asked.kind) {
+            if let Err(refused) = trust::check(trust, asked.server, asked.kind, DECLARED) {
+                let why = format!("{refused}: `lazaret mcp trust {} trusted`", asked.server);
+                let content =
+                    json!({ "server": asked.server, "capability": asked.kind, "reason": why });
+                self.mcp_record(client, "confused_deputy", content);
+                return Ok(json!({ "denied": why }));
             }
-            _ => match self.mcp_judge(client, asked)? {
-                Ok(waiting) => waiting,
-                Err(stopped) => return Ok(stopped),
-            },
+            let content = json!({ "server": asked.server, "capability": asked.kind });
+            self.mcp_record(client, "mcp_server_request", content);
+        }
+        let waiting = match self.mcp_judge(client, asked, trust)? {
+            Ok(waiting) => waiting,
+            Err(stopped) => return Ok(stopped),
         };
         client.begun.insert(ticket.clone(), waiting);
         Ok(json!({ "allowed": ticket }))
@@ -272,18 +288,25 @@ impl Doors<'_> {
         &self,
         client: &mut Client,
         asked: &Judged<'_>,
+        trust: Trust,
     ) -> Result<Result<Waiting, Value>, String> {
         let announced = || self.hook.announced(asked.server, asked.name, asked.arguments);
         if let Some((session, key)) = (asked.kind == "tool").then(announced).flatten() {
             return Ok(Ok(Waiting::Hook { session, key, server: asked.server.to_owned() }));
         }
         let name = asked.tool();
-        if !client.tools.contains_key(&name) {
+        let kind = asked.host_kind();
+        let is_tool = kind.is_none_or(HostKind::is_read_of_server);
+        if is_tool && !client.tools.contains_key(&name) {
             client.tools.insert(name.clone(), asked.definition(&name)?);
             self.mcp_reopen(client)?;
         }
         let args = asked.arguments.to_string();
-        let call = Asked::Tool(RawCall { tool: &name, args: args.as_bytes() });
+        let call = RawCall { tool: &name, args: args.as_bytes() };
+        let call = match kind {
+            Some(kind) => Asked::Host(Doing { kind, by: Judged::behind(kind, trust), call }),
+            None => Asked::Tool(call),
+        };
         match self.gate.monitor.begin(&client.who, &call) {
             Ok((permit, begun)) => {
                 drop(permit);
@@ -306,59 +329,6 @@ impl Doors<'_> {
             }
             Err(error) => Ok(Err(json!({ "denied": error.to_string() }))),
         }
-    }
-
-    fn mcp_finish(
-        &self,
-        client: &mut Client,
-        ticket: &str,
-        text: &str,
-        failed: bool,
-    ) -> Result<Value, String> {
-        let waiting = client.begun.remove(ticket).ok_or("no such call is under way")?;
-        let status = if failed { Status::Failed } else { Status::Done };
-        let mut output = |server: &str| -> Result<Output, String> {
-            let known = client.known.now(self.home).map_err(|error| error.to_string())?;
-            let tags = known.tag(server, SystemClock.unix_seconds()).into_iter().collect();
-            Ok(Output { status, tags, ..Output::text(text) })
-        };
-        let seen = match waiting {
-            Waiting::Here { begun, server, instructs } => {
-                let finished = self.gate.monitor.finish(*begun, output(&server)?);
-                let seen = finished.map(|it| it.output.body).map_err(|error| error.to_string());
-                match instructs {
-                    true => seen.map(|it| self.mcp_instructions(client, &server, text, it)),
-                    false => seen,
-                }
-            }
-            Waiting::Hook { session, key, server } => {
-                self.hook.finish(&session, &key, output(&server)?)
-            }
-            Waiting::ByTrust { speaks } => {
-                if speaks && let Err(stopped) = saying::say(self.gate, &client.who, text) {
-                    return Ok(json!({ "withheld": stopped.to_string() }));
-                }
-                return Ok(json!({ "as_it_came": true }));
-            }
-        };
-        Ok(match seen {
-            Ok(seen) if seen != text => json!({ "replaced": seen }),
-            Ok(_) => json!({ "as_it_came": true }),
-            Err(why) => json!({ "withheld": why }),
-        })
-    }
-
-    /// Takes back a call that nobody has heard of: nothing was read by it.
-    fn mcp_unsent(&self, client: &mut Client, ticket: &str) -> Result<Value, String> {
-        match client.begun.remove(ticket).ok_or("no such call is under way")? {
-            Waiting::Here { begun, .. } => {
-                let finished = self.gate.monitor.finish(*begun, Output::not_begun(""));
-                finished.map(drop).map_err(|error| error.to_string())?;
-            }
-            // A hook says of its own calls how they ended.
-            Waiting::Hook { .. } | Waiting::ByTrust { .. } => {}
-        }
-        Ok(json!({}))
     }
 
     /// INVARIANT (NothingSilent): what happens to servers and their definitions.

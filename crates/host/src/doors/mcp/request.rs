@@ -1,7 +1,8 @@
 //! What `lazaret mcp` asks.
 
+use ::mcp::trust::Trust;
 use aegx::Digest;
-use model::ToolDef;
+use model::{HostKind, Source, ToolDef};
 use monitor::Begun;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -168,7 +169,35 @@ impl Judged<'_> {
     /// The call as it waits for what comes back.
     pub(super) fn waiting(&self, begun: Begun) -> Waiting {
         let (begun, server) = (Box::new(begun), self.server.to_owned());
-        Waiting::Here { begun, server, instructs: self.kind == INSTRUCTIONS }
+        match self.host_kind() {
+            Some(HostKind::Sampling | HostKind::Elicitation) => {
+                Waiting::Server { begun, speaks: true }
+            }
+            Some(HostKind::RootsList) => Waiting::Server { begun, speaks: false },
+            Some(_) | None => Waiting::Here { begun, server, instructs: self.kind == INSTRUCTIONS },
+        }
+    }
+
+    /// What it is, where it is no call of a tool.
+    pub(super) fn host_kind(&self) -> Option<HostKind> {
+        match self.kind {
+            "resource" => Some(HostKind::ResourceRead),
+            "prompt" => Some(HostKind::PromptGet),
+            "sampling" => Some(HostKind::Sampling),
+            "elicitation" => Some(HostKind::Elicitation),
+            "roots" => Some(HostKind::RootsList),
+            "notification" => Some(HostKind::Notification),
+            _ => None,
+        }
+    }
+
+    /// Who is behind it: where a server says or asks something, whoever runs this machine vouches for one that they trust.
+    pub(super) fn behind(kind: HostKind, trust: Trust) -> Option<Source> {
+        match (kind, trust) {
+            (kind, _) if kind.is_read_of_server() => None,
+            (_, Trust::Trusted) => Some(Source::System),
+            (_, Trust::Untrusted | Trust::Sandboxed) => Some(Source::Tool),
+        }
     }
 
     /// The tool that it counts as.

@@ -6,9 +6,10 @@ use std::fs::OpenOptions;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use ::mcp::Pins;
-use ::mcp::pins::{Change, Compared};
+use ::mcp::pins::{self, Change, Compared};
 use ::mcp::trust::Trust;
+use ::mcp::{Pins, canonical};
+use aegx::Digest;
 use model::{Source, TaintTag};
 use monitor::taint;
 use serde::{Deserialize, Serialize};
@@ -18,6 +19,9 @@ use serde_json::Value;
 const FILE: &str = "mcp.json";
 /// The longest such file, in bytes.
 const FILE_BYTES_MAX: u64 = 64 << 20;
+
+/// How much is kept of instructions that are held, in bytes.
+const HELD_BYTES_MAX: usize = 16 << 10;
 
 /// The servers that are known.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -32,9 +36,44 @@ pub struct Servers {
     /// Definitions that changed since, by server and tool, until a person accepts them.
     #[serde(default)]
     pub held: BTreeMap<String, BTreeMap<String, Value>>,
+    /// What each tells the model to begin with, as it was accepted.
+    #[serde(default)]
+    pub instructions: BTreeMap<String, Instructions>,
     /// Whether each ran in a cage when it was started last.
     #[serde(default)]
     pub caged: BTreeMap<String, bool>,
+}
+
+/// The instructions of a server.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Instructions {
+    /// SHA-256 of those that were accepted.
+    pub sha256: String,
+    /// Others that came since, until a person accepts them; cut where they are very long.
+    #[serde(default)]
+    pub held: Option<Held>,
+}
+
+/// Instructions that are held.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Held {
+    /// SHA-256 of all of them.
+    pub sha256: String,
+    /// The beginning, for people.
+    pub beginning: String,
+}
+
+/// What is known of instructions that a server gives now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Told {
+    /// They are as they were accepted, or the first.
+    Accepted,
+    /// They are others, and were held before.
+    Held,
+    /// They are others, and nobody has seen them yet.
+    Changed,
 }
 
 /// What is to be known of a list of tools.
@@ -44,6 +83,8 @@ pub struct Seen {
     pub held: Vec<String>,
     /// Changes that were not seen before.
     pub changed: Vec<Change>,
+    /// Tools that a server had not when it was first seen, and that were not seen before.
+    pub added: Vec<Change>,
     /// Is anything in it that was not seen before?
     pub is_new: bool,
 }
@@ -108,13 +149,19 @@ impl Servers {
         files::private::replace(&path, &bytes).map_err(io)
     }
 
-    /// Takes in a list of tools: what is new is accepted, what has changed is held until a person accepts it.
-    pub fn see(&mut self, server: &str, tools: &[Value]) -> Seen {
+    /// Takes in a list of tools. What a server has when it is first seen (`is_first`) is accepted; what is new or has changed
+    /// later is held until a person accepts it.
+    pub fn see(&mut self, server: &str, tools: &[Value], is_first: bool) -> Seen {
         let mut seen = Seen::default();
         for tool in tools {
             let Some(name) = name_of(tool) else { continue };
             match self.pins.compare(server, name, tool) {
                 Compared::Same => {}
+                Compared::New if !is_first => {
+                    if self.hold(server, name, tool, &mut seen) {
+                        seen.added.push(added(server, name, tool));
+                    }
+                }
                 Compared::New => {
                     self.pins.accept(server, name, tool);
                     seen.is_new = true;
@@ -127,6 +174,50 @@ impl Servers {
             }
         }
         seen
+    }
+
+    /// Whether a tool of this server was ever accepted.
+    #[must_use]
+    pub fn is_known(&self, server: &str) -> bool {
+        self.pins.servers.contains_key(server)
+    }
+
+    /// Whether one of these tools was accepted before, as it is or otherwise.
+    #[must_use]
+    pub fn has_any(&self, server: &str, tools: &[Value]) -> bool {
+        let known = self.pins.servers.get(server);
+        tools.iter().filter_map(name_of).any(|it| known.is_some_and(|known| known.contains_key(it)))
+    }
+
+    /// What instructions of a server are, as they come now. Nothing is written.
+    #[must_use]
+    pub fn told(&self, server: &str, text: &str) -> Told {
+        let sha256 = Digest::of(text.as_bytes()).to_string();
+        match self.instructions.get(server) {
+            Some(known) if known.sha256 == sha256 => Told::Accepted,
+            Some(Instructions { held: Some(held), .. }) if held.sha256 == sha256 => Told::Held,
+            Some(_) | None => Told::Changed,
+        }
+    }
+
+    /// Takes instructions in that are not as they were accepted: the first are, and those of a server that is trusted; others are
+    /// held until a person accepts them.
+    pub fn hear(&mut self, server: &str, text: &str) -> Told {
+        let sha256 = Digest::of(text.as_bytes()).to_string();
+        let is_trusted = self.trust(server) == Trust::Trusted;
+        match self.instructions.get_mut(server) {
+            Some(known) if !is_trusted && known.sha256 != sha256 => {
+                let end = text.floor_char_boundary(HELD_BYTES_MAX);
+                let beginning = text.get(..end).unwrap_or_default().to_owned();
+                known.held = Some(Held { sha256, beginning });
+                Told::Changed
+            }
+            Some(_) | None => {
+                let told = Instructions { sha256, held: None };
+                self.instructions.insert(server.to_owned(), told);
+                Told::Accepted
+            }
+        }
     }
 
     /// Whether each of these tools is as it was accepted.
@@ -175,6 +266,27 @@ impl Servers {
         if held.is_empty() {
             self.held.remove(server);
         }
+    }
+
+    /// Accepts instructions that are held of a server: exactly those that were `shown`.
+    pub fn accept_instructions(&mut self, server: &str, shown: &Held) {
+        if let Some(known) = self.instructions.get_mut(server)
+            && known.held.as_ref() == Some(shown)
+        {
+            *known = Instructions { sha256: shown.sha256.clone(), held: None };
+        }
+    }
+}
+
+/// A tool that was not there before, as a change: all of it is new.
+fn added(server: &str, name: &str, tool: &Value) -> Change {
+    let nothing = Value::Object(serde_json::Map::new());
+    Change {
+        server: server.to_owned(),
+        tool: name.to_owned(),
+        before: String::new(),
+        after: canonical::digest(tool),
+        diff: pins::diff(&nothing, tool),
     }
 }
 

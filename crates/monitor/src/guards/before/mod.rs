@@ -6,6 +6,7 @@ pub(super) mod layered_access;
 pub(super) mod obeyed_file;
 pub(super) mod poisoned_memory;
 pub(super) mod risk_across_calls;
+pub(super) mod sandboxed_server;
 pub(super) mod secret_elsewhere;
 pub(super) mod shell_command;
 pub(super) mod sink_provenance;

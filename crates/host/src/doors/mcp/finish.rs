@@ -1,0 +1,74 @@
+//! How a call ends: what came back is taken in before the client sees it, and what a client answers goes out like an answer.
+
+use ::mcp::trust::Trust;
+use evidence::{Clock as _, SystemClock};
+use monitor::{Output, Status};
+use serde_json::{Value, json};
+
+use super::super::saying;
+use super::{Client, Doors, Waiting};
+
+impl Doors<'_> {
+    /// Takes in what came back of a call, or what a client answers to a server.
+    pub(super) fn mcp_finish(
+        &self,
+        client: &mut Client,
+        ticket: &str,
+        text: &str,
+        failed: bool,
+    ) -> Result<Value, String> {
+        let waiting = client.begun.remove(ticket).ok_or("no such call is under way")?;
+        let status = if failed { Status::Failed } else { Status::Done };
+        let mut output = |server: &str| -> Result<Output, String> {
+            let known = client.known.now(self.home).map_err(|error| error.to_string())?;
+            let tags = known.tag(server, SystemClock.unix_seconds()).into_iter().collect();
+            let is_sandboxed = known.trust(server) == Trust::Sandboxed;
+            let sandboxed = is_sandboxed.then(|| server.to_owned());
+            Ok(Output { status, tags, sandboxed, ..Output::text(text) })
+        };
+        let seen = match waiting {
+            Waiting::Here { begun, server, instructs } => {
+                let finished = self.gate.monitor.finish(*begun, output(&server)?);
+                let seen = finished.map(|it| it.output.body).map_err(|error| error.to_string());
+                match instructs {
+                    true => seen.and_then(|it| self.mcp_instructions(client, &server, text, it)),
+                    false => seen,
+                }
+            }
+            Waiting::Hook { session, key, server } => {
+                self.hook.finish(&session, &key, output(&server)?)
+            }
+            Waiting::Server { begun, speaks } => {
+                let said = if speaks { saying::say(self.gate, &client.who, text) } else { Ok(()) };
+                // It goes to the server, and nothing of it to the agent.
+                let output = match &said {
+                    Ok(()) => Output { status, ..Output::text(text) },
+                    Err(_) => Output::not_begun(""),
+                };
+                let finished = self.gate.monitor.finish(*begun, output);
+                match (said, finished) {
+                    (Ok(()), Ok(finished)) => Ok(finished.output.body),
+                    (Err(stopped), _) | (Ok(()), Err(stopped)) => Err(stopped.to_string()),
+                }
+            }
+        };
+        Ok(match seen {
+            Ok(seen) if seen != text => json!({ "replaced": seen }),
+            Ok(_) => json!({ "as_it_came": true }),
+            Err(why) => json!({ "withheld": why }),
+        })
+    }
+
+    /// Takes back a call that nobody has heard of: nothing was read by it.
+    pub(super) fn mcp_unsent(&self, client: &mut Client, ticket: &str) -> Result<Value, String> {
+        match client.begun.remove(ticket).ok_or("no such call is under way")? {
+            Waiting::Here { begun, .. } | Waiting::Server { begun, .. } => {
+                let finished = self.gate.monitor.finish(*begun, Output::not_begun(""));
+                finished.map(drop).map_err(|error| error.to_string())?;
+            }
+            // A hook says of its own calls how they ended.
+            Waiting::Hook { .. } => {}
+        }
+        Ok(json!({}))
+    }
+}
