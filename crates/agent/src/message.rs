@@ -232,10 +232,18 @@ pub struct WorkerConfig {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct Hooks {
+    /// Have each call of a tool written down. It is the parent who does so, by what it saw itself.
+    pub log_tool_use: bool,
+    /// Remind the model to look at what it changed before it says that it is done.
+    pub verify_before_complete: bool,
     /// End a turn in which the same call comes again and again.
     pub loop_detection: bool,
     /// How often it may come in a row.
     pub loop_detection_threshold: usize,
+    /// Shorten long outputs of what went well.
+    pub compact_success_output: bool,
+    /// Lines of an output, or matches of a search, that are still shown as they are.
+    pub compact_output_threshold: usize,
     /// Model calls of one turn.
     pub model_calls: usize,
 }
@@ -244,12 +252,18 @@ pub struct Hooks {
 pub const MODEL_CALLS_MAX: usize = 50;
 /// The same call so often in a row ends a turn.
 pub const SAME_CALL_MAX: usize = 3;
+/// Lines of an output that are still shown as they are.
+const COMPACT_LINES: usize = 50;
 
 impl Default for Hooks {
     fn default() -> Self {
         Self {
+            log_tool_use: false,
+            verify_before_complete: true,
             loop_detection: true,
             loop_detection_threshold: SAME_CALL_MAX,
+            compact_success_output: true,
+            compact_output_threshold: COMPACT_LINES,
             model_calls: MODEL_CALLS_MAX,
         }
     }

@@ -14,9 +14,16 @@ use serde_json::{Map, Value};
 pub fn offered(domains: &[Domain], denied: &[String]) -> Vec<ToolDefinition> {
     let is_offered = |name: &ActionName| {
         let Some(domain) = name.kind().domain() else { return false };
-        domains.contains(&domain) && !denied.iter().any(|it| is_denied(it, name.as_str(), domain))
+        domains.contains(&domain) && !is_denied(denied, name.as_str(), Some(domain))
     };
     ActionName::ALL.iter().copied().filter(is_offered).map(definition).collect()
+}
+
+/// The tool that calls services in the user's name, which is of no domain; none if it is denied by name.
+#[must_use]
+pub fn services(denied: &[String]) -> Option<ToolDefinition> {
+    let name = ActionName::OauthCall;
+    (!is_denied(denied, name.as_str(), None)).then(|| definition(name))
 }
 
 /// One action as a tool.
@@ -101,13 +108,15 @@ fn parameters(name: ActionName) -> Value {
     schema
 }
 
-fn is_denied(pattern: &str, name: &str, domain: Domain) -> bool {
-    let pattern = pattern.to_ascii_lowercase();
-    let elsewhere = || Domain::same_as(&pattern).iter().any(|it| it.as_str() == name);
-    pattern == name
-        || pattern == domain.as_str()
-        || name.rsplit('_').next() == Some(&pattern)
-        || elsewhere()
+fn is_denied(patterns: &[String], name: &str, domain: Option<Domain>) -> bool {
+    patterns.iter().any(|pattern| {
+        let pattern = pattern.to_ascii_lowercase();
+        let elsewhere = || Domain::same_as(&pattern).iter().any(|it| it.as_str() == name);
+        pattern == name
+            || domain.is_some_and(|it| pattern == it.as_str())
+            || name.rsplit('_').next() == Some(&pattern)
+            || elsewhere()
+    })
 }
 
 #[cfg(test)]
@@ -141,6 +150,10 @@ mod tests {
         assert!(!names(&[Domain::Web], &["web_fetch"]).contains(&"web_fetch".to_owned()));
         assert!(!names(&[Domain::Workspace], &["edit_file"]).contains(&"file_edit".to_owned()));
         assert!(!names(Domain::ALL, &[]).contains(&"llm_call".to_owned()));
+        // Services are of no domain.
+        assert!(!names(Domain::ALL, &[]).contains(&"oauth_call".to_owned()));
+        assert_eq!(services(&[]).unwrap().name, "oauth_call");
+        assert!(services(&["CALL".to_owned()]).is_none());
     }
 
     #[test]

@@ -11,7 +11,7 @@ use policy::access::Origin;
 
 use super::children::{Children, Place};
 use super::slots::Slot;
-use super::{Agents, FORCED_WITHIN, error};
+use super::{Agents, FORCED_WITHIN, error, settings};
 use crate::agent_session::SessionOptions;
 use crate::executor::Delegates;
 use crate::gate::GateError;
@@ -86,6 +86,9 @@ impl Agents {
         // What is wrong with the files is said by whoever opens the session.
         let admission = crate::admission_from(&self.home, who, &[], seat.origin()).ok();
         let children = admission.map(|it| Children::new(&self.me, who, &it, seat, current.clone()));
+        // What is wrong with the settings is said by whoever opens the session, too.
+        let settings = crate::settings(&self.home).ok().flatten().unwrap_or_default();
+        let hooks = settings::hooks(settings.hooks());
         let start = Start {
             gate: &self.gate,
             leases: &self.leases,
@@ -96,8 +99,8 @@ impl Agents {
             spawner: &self.spawner,
             required: &self.options.required,
             hooks: match seat.model_calls {
-                Some(model_calls) => Hooks { model_calls, ..self.options.hooks },
-                None => self.options.hooks,
+                Some(model_calls) => Hooks { model_calls, ..hooks },
+                None => hooks,
             },
             stop: &slot.stop_wanted(),
             model: seat.model.as_deref(),

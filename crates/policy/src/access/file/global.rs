@@ -1,6 +1,6 @@
 //! The host's settings: `config.yaml`, with `tools`, `providers`, `egress`, `services`, `browser`, `sandbox`,
 //! `shell`, `scheduler`, `intent`, `notifications`, `sanitize`, `answers`, `models`, `serve`, `delegation`,
-//! `channel_config` and `history`.
+//! `channel_config`, `history` and `hooks`.
 
 use std::collections::BTreeMap;
 
@@ -15,6 +15,7 @@ use super::channels::Channels;
 use super::delegation::DelegationSettings;
 use super::egress::Egress;
 use super::history::HistorySettings;
+use super::hooks::HookSettings;
 use super::intent::Readers;
 use super::models::Models;
 use super::providers::Providers;
@@ -50,6 +51,7 @@ pub struct Global {
     delegation: DelegationSettings,
     channels: Channels,
     history: HistorySettings,
+    hooks: HookSettings,
 }
 
 /// How a person is told of questions.
@@ -111,9 +113,10 @@ impl Global {
             file.delegation.is_some(),
             file.channel_config.is_some(),
             file.history.is_some(),
+            file.hooks.is_some(),
         ];
         if !sections.contains(&true) {
-            let there = "it says nothing; there are `tools`, `providers`, `egress`, `services`, `browser`, `sandbox`, `shell`, `scheduler`, `intent`, `notifications`, `sanitize`, `answers`, `models`, `serve`, `delegation`, `channel_config` and `history`";
+            let there = "it says nothing; there are `tools`, `providers`, `egress`, `services`, `browser`, `sandbox`, `shell`, `scheduler`, `intent`, `notifications`, `sanitize`, `answers`, `models`, `serve`, `delegation`, `channel_config`, `history` and `hooks`";
             return Err(FileError::at(1, there));
         }
         let egress = file.egress.unwrap_or_default();
@@ -141,6 +144,7 @@ impl Global {
             delegation: file.delegation.unwrap_or_default(),
             channels,
             history: file.history.unwrap_or_default(),
+            hooks: file.hooks.unwrap_or_default(),
         })
     }
 
@@ -250,6 +254,12 @@ impl Global {
         &self.history
     }
 
+    /// How the loop of agents looks after itself.
+    #[must_use]
+    pub fn hooks(&self) -> &HookSettings {
+        &self.hooks
+    }
+
     /// The same settings with these hosts of the inner network open, for what the host itself asks of them.
     #[must_use]
     pub fn dangerously_opening(mut self, inner: Inner) -> Self {
@@ -306,6 +316,8 @@ struct File {
     channel_config: Option<Channels>,
     #[serde(default, deserialize_with = "there")]
     history: Option<HistorySettings>,
+    #[serde(default, deserialize_with = "there")]
+    hooks: Option<HookSettings>,
 }
 
 /// A section that is there counts as there, whatever is in it.
