@@ -3,7 +3,7 @@
 //! The first five and six of each side are those of the specification. `ask`, `call` and what answers them are how
 //! the loop reaches the model and the gate; both are numbered by the worker, so that calls can run side by side.
 
-use llm::{Answer, Message, Piece, Usage};
+use llm::{Answer, Effort, Message, Piece, Usage};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -219,7 +219,7 @@ pub struct WorkerConfig {
     pub model: String,
     /// How hard the model thinks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub effort: Option<String>,
+    pub effort: Option<Effort>,
     /// Domains of tools that are on.
     pub domains: Vec<String>,
     /// How the loop looks after itself.

@@ -1,11 +1,13 @@
 //! The results of one step. They share one message, which has a limit; what of them is not shown is kept for a while, and
 //! the model can ask for it.
 //!
-//! Nothing here is an effect: what is read again was judged, labelled and delivered as a whole before.
+//! Nothing here is an effect: what is read again was judged, labelled and delivered as a whole before. A part of it stands
+//! between marks of its own, since those that were around the whole may not be in it.
 
 use std::collections::VecDeque;
 
 use llm::ToolDefinition;
+use scan::boundary::{Boundary, Nonce, wrap};
 use serde_json::{Value, json};
 
 use crate::message::Hooks;
@@ -124,6 +126,9 @@ impl Kept {
     /// The beginning of a result, and how to have the rest.
     fn fitted(&mut self, outcome: Outcome, short: Option<String>, units_max: usize) -> Outcome {
         let Outcome { fate, text, part } = outcome;
+        if let Some(part) = part {
+            return part.shown(&text, units_max);
+        }
         if let Some(short) = short.filter(|it| units(it) <= units_max) {
             let more = match self.keep(&text) {
                 Some(number) => {
@@ -137,21 +142,44 @@ impl Kept {
         if shown.len() == text.len() {
             return Outcome { fate, text, part };
         }
-        let (shown_chars, all) = (shown.chars().count(), text.chars().count());
-        let rest = all.saturating_sub(shown_chars);
-        let kept = part.or_else(|| self.keep(&text).map(|number| Part { number, offset: 0 }));
-        let more = match kept {
-            Some(Part { number, offset }) => {
-                let offset = offset.saturating_add(shown_chars);
-                format!(
-                    "`{RESULT_READ}` with {{\"result\": {number}, \"offset\": {offset}}} shows more"
-                )
-            }
-            None => "they are not kept; ask for a part".to_owned(),
-        };
-        let text = format!("{shown}\n[{rest} more characters are not shown: {more}]");
+        let kept = self.keep(&text).map(|number| Part { number, offset: 0 });
+        let text = format!("{shown}\n{}", rest(kept, shown, &text));
         Outcome { fate, text, part }
     }
+}
+
+impl Part {
+    /// As much of the text that begins here as fits, between marks.
+    fn shown(self, text: &str, units_max: usize) -> Outcome {
+        let shown = beginning(text, units_max);
+        let mut random = [0; 16];
+        // INVARIANT (FailClosed): marks that somebody can guess are none.
+        if let Err(error) = getrandom::fill(&mut random) {
+            return Outcome::failed(error.to_string());
+        }
+        let source = format!("result {} from character {}", self.number, self.offset);
+        let mut marked = wrap(Boundary::Tool, &source, shown, &Nonce::new(random));
+        if shown.len() < text.len() {
+            marked = format!("{marked}\n{}", rest(Some(self), shown, text));
+        }
+        Outcome { fate: Fate::Ran, text: marked, part: Some(self) }
+    }
+}
+
+/// What is said of the part of a text that is not shown.
+fn rest(kept: Option<Part>, shown: &str, text: &str) -> String {
+    let shown = shown.chars().count();
+    let left = text.chars().count().saturating_sub(shown);
+    let more = match kept {
+        Some(Part { number, offset }) => {
+            let offset = offset.saturating_add(shown);
+            format!(
+                "`{RESULT_READ}` with {{\"result\": {number}, \"offset\": {offset}}} shows more"
+            )
+        }
+        None => "they are not kept; ask for a part".to_owned(),
+    };
+    format!("[{left} more characters are not shown: {more}]")
 }
 
 /// The most that each may have, so that all together have `total`: what short ones leave is for the long ones.
@@ -188,6 +216,8 @@ fn beginning(text: &str, units_max: usize) -> &str {
 
 #[cfg(test)]
 mod tests {
+    use scan::boundary::unwrapped;
+
     use super::*;
 
     fn ran(text: String) -> Outcome {
@@ -221,11 +251,16 @@ mod tests {
         let mut read = String::new();
         loop {
             let last = shown.pop().unwrap();
-            let Some((piece, note)) = last.text.split_once('\n') else {
-                read.push_str(&last.text);
-                break;
+            let (piece, note) = match last.text.rsplit_once('\n') {
+                Some((piece, note)) if note.starts_with('[') => (piece.to_owned(), note.to_owned()),
+                Some(_) | None => (last.text, String::new()),
             };
-            read.push_str(piece);
+            // All but the first are parts, between marks.
+            let is_first = read.is_empty();
+            read.push_str(if is_first { &piece } else { unwrapped(&piece).unwrap() });
+            if note.is_empty() {
+                break;
+            }
             let input = note.split_once("with ").unwrap().1.split_once('}').unwrap().0;
             let input: Value = serde_json::from_str(&format!("{input}}}")).unwrap();
             let more = kept.answer(RESULT_READ, &input).unwrap();

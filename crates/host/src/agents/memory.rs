@@ -135,6 +135,7 @@ impl Agents {
             tools: Vec::new(),
             max_tokens: None,
             temperature: None,
+            effort: None,
         };
         let answer = match self.asks.ask(who, &request, &mut |_| Flow::Continue) {
             Ok(answer) => answer,
@@ -184,6 +185,7 @@ impl Agents {
             tools: Vec::new(),
             max_tokens: None,
             temperature: None,
+            effort: None,
         };
         let (summary, usage) = match self.asks.ask(who, &request, &mut |_| Flow::Continue) {
             Ok(answer) => (words(&answer), answer.usage),

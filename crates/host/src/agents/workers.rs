@@ -8,6 +8,7 @@ use agent::{Hooks, TurnError, TurnErrorCode};
 use model::{Caller, Profile};
 use monitor::Approver;
 use policy::access::Origin;
+use sandbox::cage::Rung;
 
 use super::children::{Children, Place};
 use super::slots::Slot;
@@ -89,6 +90,8 @@ impl Agents {
         // What is wrong with the settings is said by whoever opens the session, too.
         let settings = crate::settings(&self.home).ok().flatten().unwrap_or_default();
         let hooks = settings::hooks(settings.hooks());
+        let named = settings.host().required.iter().filter_map(|it| Rung::parse(it));
+        let required: Vec<Rung> = self.options.required.iter().copied().chain(named).collect();
         let start = Start {
             gate: &self.gate,
             leases: &self.leases,
@@ -97,7 +100,7 @@ impl Agents {
             options: &options,
             asks: &self.asks,
             spawner: &self.spawner,
-            required: &self.options.required,
+            required: &required,
             hooks: match seat.model_calls {
                 Some(model_calls) => Hooks { model_calls, ..hooks },
                 None => hooks,

@@ -10,12 +10,14 @@ use model::ipc::{
 };
 use model::{Caller, Domain, ToolDef};
 use monitor::{Admission, Monitor};
-use policy::access::{Effort, Manifest, Origin, ToolFilter};
+use policy::access::{Effort, Manifest, McpServer, Origin, ToolFilter};
 use serde_json::Value;
 
 use crate::admission::{self, AdmissionError};
 use crate::ipc::Door;
 
+/// How servers are called that are plugins.
+const OF_PLUGINS: &str = "-plugin";
 /// Values of JSON in the schemas of tools that are not the host's own; the rest of a question is for the conversation.
 const OTHERS_VALUES_MAX: usize = VALUES_MAX / 4;
 
@@ -75,6 +77,28 @@ impl Offer {
         }
         tools.retain(|it| ActionName::parse(&it.name).is_some_and(&carried));
         Ok(Self { manifest, domains, denied, tools, sub_agents: sub_agents.to_vec() })
+    }
+
+    /// Does the manifest ask for nothing that is not done for an agent of our own?
+    ///
+    /// # Errors
+    /// INVARIANT (FailClosed): what was asked for and is not there is said, and not passed over.
+    pub(super) fn is_carried_out(&self) -> Result<(), String> {
+        let agent = &self.manifest.agent;
+        let is_plugin = |it: &&McpServer| it.server.ends_with(OF_PLUGINS);
+        let servers = self.manifest.mcp.iter().flatten();
+        if let Some(other) = servers.clone().find(|it| !is_plugin(it)) {
+            return Err(format!(
+                "the manifest of `{agent}` names the server `{}` under `mcp`, and an agent that runs here is given no servers: only plugins have tools for it. Take the entry out, or give the agent its servers by `lazaret mcp`",
+                other.server
+            ));
+        }
+        if !self.manifest.sandbox.mounts.is_empty() {
+            return Err(format!(
+                "the manifest of `{agent}` has `sandbox: {{mounts: …}}`, and commands of an agent that runs here see its workspace alone. Take the key out, or begin the session with `--workspace DIR`"
+            ));
+        }
+        Ok(())
     }
 
     /// Says which services there are, where the tool for them is offered.
@@ -137,15 +161,14 @@ impl Offer {
         left_out
     }
 
-    /// How hard the model thinks, as a word.
-    pub(super) fn effort(&self) -> Option<String> {
-        let word = self.manifest.effort.map(|it| match it {
-            Effort::Low => "low",
-            Effort::Medium => "medium",
-            Effort::High => "high",
-            Effort::Max => "max",
-        });
-        word.map(str::to_owned)
+    /// How hard the model thinks.
+    pub(super) fn effort(&self) -> Option<llm::Effort> {
+        self.manifest.effort.map(|it| match it {
+            Effort::Low => llm::Effort::Low,
+            Effort::Medium => llm::Effort::Medium,
+            Effort::High => llm::Effort::High,
+            Effort::Max => llm::Effort::Max,
+        })
     }
 }
 
@@ -203,7 +226,26 @@ mod tests {
             tools: offer.tools,
             max_tokens: None,
             temperature: None,
+            effort: None,
         };
         assert!(crate::models::is_question(&request));
+    }
+
+    #[test]
+    fn a_key_of_the_manifest_that_does_nothing_here_is_refused() {
+        let agent = AgentId::parse("main").unwrap();
+        let asks = |yaml: &str| {
+            let manifest = Manifest::parse(&agent, &format!("---\n{yaml}\n---\n")).unwrap();
+            let (manifest, domains, denied) = (Arc::new(manifest), Vec::new(), Vec::new());
+            let offer =
+                Offer { manifest, domains, denied, tools: Vec::new(), sub_agents: Vec::new() };
+            offer.is_carried_out().err()
+        };
+        let server = |name: &str| format!("mcp: [{{server: {name}, uri: \"https://a.example/\"}}]");
+        assert_eq!(asks(&server("weather-plugin")), None);
+        assert_eq!(asks("mcp: []\nsandbox: {mounts: []}"), None);
+        assert!(asks(&server("braintree")).unwrap().contains("`braintree` under `mcp`"));
+        let mounts = asks("sandbox: {mounts: [{path: /data}]}").unwrap();
+        assert!(mounts.contains("--workspace"), "{mounts}");
     }
 }

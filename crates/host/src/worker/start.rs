@@ -194,6 +194,7 @@ impl Worker {
         let subs = options.starter.sub_agents();
         let mut offer =
             Offer::of(home, who, options.origin, subs, carried).map_err(GateError::usage)?;
+        offer.is_carried_out().map_err(GateError::usage)?;
         offer.name_services(&session.door().services());
         offer.add_own();
         let left_out = offer.add_plugins(&gate.monitor, who, session.door());

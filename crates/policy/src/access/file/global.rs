@@ -1,6 +1,6 @@
 //! The host's settings: `config.yaml`, with `tools`, `providers`, `egress`, `services`, `browser`, `sandbox`,
 //! `shell`, `scheduler`, `intent`, `notifications`, `sanitize`, `answers`, `models`, `serve`, `delegation`,
-//! `channel_config`, `history` and `hooks`.
+//! `channel_config`, `history`, `hooks` and `host`.
 
 use std::collections::BTreeMap;
 
@@ -16,6 +16,7 @@ use super::delegation::DelegationSettings;
 use super::egress::Egress;
 use super::history::HistorySettings;
 use super::hooks::HookSettings;
+use super::host::HostSettings;
 use super::intent::Readers;
 use super::models::Models;
 use super::providers::Providers;
@@ -52,6 +53,7 @@ pub struct Global {
     channels: Channels,
     history: HistorySettings,
     hooks: HookSettings,
+    host: HostSettings,
 }
 
 /// How a person is told of questions.
@@ -114,9 +116,10 @@ impl Global {
             file.channel_config.is_some(),
             file.history.is_some(),
             file.hooks.is_some(),
+            file.host.is_some(),
         ];
         if !sections.contains(&true) {
-            let there = "it says nothing; there are `tools`, `providers`, `egress`, `services`, `browser`, `sandbox`, `shell`, `scheduler`, `intent`, `notifications`, `sanitize`, `answers`, `models`, `serve`, `delegation`, `channel_config`, `history` and `hooks`";
+            let there = "it says nothing; there are `tools`, `providers`, `egress`, `services`, `browser`, `sandbox`, `shell`, `scheduler`, `intent`, `notifications`, `sanitize`, `answers`, `models`, `serve`, `delegation`, `channel_config`, `history`, `hooks` and `host`";
             return Err(FileError::at(1, there));
         }
         let egress = file.egress.unwrap_or_default();
@@ -145,6 +148,7 @@ impl Global {
             channels,
             history: file.history.unwrap_or_default(),
             hooks: file.hooks.unwrap_or_default(),
+            host: file.host.unwrap_or_default(),
         })
     }
 
@@ -260,6 +264,12 @@ impl Global {
         &self.hooks
     }
 
+    /// How the workers of agents are confined.
+    #[must_use]
+    pub fn host(&self) -> &HostSettings {
+        &self.host
+    }
+
     /// The same settings with these hosts of the inner network open, for what the host itself asks of them.
     #[must_use]
     pub fn dangerously_opening(mut self, inner: Inner) -> Self {
@@ -318,6 +328,8 @@ struct File {
     history: Option<HistorySettings>,
     #[serde(default, deserialize_with = "there")]
     hooks: Option<HookSettings>,
+    #[serde(default, deserialize_with = "there")]
+    host: Option<HostSettings>,
 }
 
 /// A section that is there counts as there, whatever is in it.

@@ -69,7 +69,6 @@ mod tests {
             "[\"a\\\\b\"]",
             "[a, a]",
             "[a, b, c, d, e, f, g, h, i]",
-            "[1]",
         ] {
             assert!(read(wrong).is_err(), "{wrong}");
         }
