@@ -187,7 +187,7 @@ impl Conversation {
             for (it, outcome) in some.iter().zip(outcomes(some, &self.kept, parent)?) {
                 let status = outcome.fate.as_str().to_owned();
                 done.calls.push(Called { name: it.name.clone(), status });
-                results.push((tools::short(&it.name), outcome));
+                results.push((tools::own(&it.name), outcome));
             }
         }
         let changes = results.iter().position(|(name, it)| verify::changes(name, it.fate));

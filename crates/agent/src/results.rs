@@ -62,7 +62,7 @@ pub(crate) struct Kept {
 impl Kept {
     /// What a call of [`RESULT_READ`] gives; nothing if it is another tool's.
     pub(crate) fn answer(&self, name: &str, input: &Value) -> Option<Outcome> {
-        if tools::short(name) != RESULT_READ {
+        if tools::own(name) != RESULT_READ {
             return None;
         }
         Some(self.part(input).unwrap_or_else(Outcome::failed))

@@ -91,6 +91,11 @@ pub(crate) fn short(name: &str) -> &str {
     }
 }
 
+/// The name of a tool of the host's own as the table has it; nothing of a plugin's passes for one.
+pub(crate) fn own(name: &str) -> &str {
+    if is_of_plugin(name) { name } else { short(name) }
+}
+
 /// The schema of the message, less the field that names the action.
 fn parameters(name: ActionName) -> Value {
     let mut schema = name.schema();
@@ -173,6 +178,7 @@ mod tests {
         let (tool, args) = plugin_call(&said).unwrap();
         assert_eq!((tool.as_str(), Value::Object(args)), (name, json!({"city": "Rome"})));
         assert!(message(name, &json!({"action": "x"})).is_err());
+        assert_eq!((super::own(name), super::own("mcp__x__web_fetch")), (name, "web_fetch"));
         let own = message("mcp__plugin__web_fetch", &json!({"url": "x"})).unwrap();
         assert!(plugin_call(&own).is_none() && own["action"] == "web_fetch");
     }
