@@ -70,7 +70,7 @@ impl Asked<'_> {
                 Ok(Understood { effect, call, act, command: None, commands, deeds })
             }
             Self::Connection(it) => it.understand(),
-            Self::Host(it) => it.understand(tools),
+            Self::Host(it) => it.understand(tools, blocked),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The host's settings: `config.yaml`, with `tools`, `providers`, `egress`, `services`, `browser`, `sandbox`,
 //! `shell`, `scheduler`, `intent`, `notifications`, `sanitize`, `answers`, `models`, `serve`, `delegation`,
-//! `channel_config`, `history`, `securityProfile`, `taintBudget`, `risk`, `files` and
+//! `channel_config`, `history`, `hooks`, `host`, `securityProfile`, `taintBudget`, `risk`, `files` and
 //! `capabilityScopes`.
 
 use std::collections::BTreeMap;
@@ -17,6 +17,8 @@ use super::channels::Channels;
 use super::delegation::DelegationSettings;
 use super::egress::Egress;
 use super::history::HistorySettings;
+use super::hooks::HookSettings;
+use super::host::HostSettings;
 use super::intent::Readers;
 use super::models::Models;
 use super::providers::Providers;
@@ -56,6 +58,8 @@ pub struct Global {
     history: HistorySettings,
     security: Security,
     scopes: Scopes,
+    hooks: HookSettings,
+    host: HostSettings,
 }
 
 /// How a person is told of questions.
@@ -122,9 +126,11 @@ impl Global {
             file.risk.is_some(),
             file.files.is_some(),
             file.capability_scopes.is_some(),
+            file.hooks.is_some(),
+            file.host.is_some(),
         ];
         if !sections.contains(&true) {
-            let there = "it says nothing; there are `tools`, `providers`, `egress`, `services`, `browser`, `sandbox`, `shell`, `scheduler`, `intent`, `notifications`, `sanitize`, `answers`, `models`, `serve`, `delegation`, `channel_config`, `history`, `securityProfile`, `taintBudget`, `risk`, `files` and `capabilityScopes`";
+            let there = "it says nothing; there are `tools`, `providers`, `egress`, `services`, `browser`, `sandbox`, `shell`, `scheduler`, `intent`, `notifications`, `sanitize`, `answers`, `models`, `serve`, `delegation`, `channel_config`, `history`, `hooks`, `host`, `securityProfile`, `taintBudget`, `risk`, `files` and `capabilityScopes`";
             return Err(FileError::at(1, there));
         }
         let egress = file.egress.unwrap_or_default();
@@ -159,6 +165,8 @@ impl Global {
                 files: file.files.unwrap_or_default(),
             },
             scopes: file.capability_scopes.unwrap_or_default(),
+            hooks: file.hooks.unwrap_or_default(),
+            host: file.host.unwrap_or_default(),
         })
     }
 
@@ -280,6 +288,18 @@ impl Global {
         &self.scopes
     }
 
+    /// How the loop of agents looks after itself.
+    #[must_use]
+    pub fn hooks(&self) -> &HookSettings {
+        &self.hooks
+    }
+
+    /// How the workers of agents are confined.
+    #[must_use]
+    pub fn host(&self) -> &HostSettings {
+        &self.host
+    }
+
     /// The same settings with these hosts of the inner network open, for what the host itself asks of them.
     #[must_use]
     pub fn dangerously_opening(mut self, inner: Inner) -> Self {
@@ -353,6 +373,10 @@ struct File {
     files: Option<FileSettings>,
     #[serde(default, rename = "capabilityScopes", deserialize_with = "scopes::scopes")]
     capability_scopes: Option<Scopes>,
+    #[serde(default, deserialize_with = "there")]
+    hooks: Option<HookSettings>,
+    #[serde(default, deserialize_with = "there")]
+    host: Option<HostSettings>,
 }
 
 /// A section that is there counts as there, whatever is in it.

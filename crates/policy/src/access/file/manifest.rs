@@ -8,6 +8,7 @@ use serde::de::{Deserializer, Error};
 use serde_saphyr::Spanned;
 
 use super::front::{self, Cut};
+use super::instructions::InstructionFiles;
 use super::models::Task;
 use super::parts::{Effort, Grant, Operations, Sandbox, SubAgent};
 use super::scalar::{Label, Set, UserName};
@@ -56,6 +57,8 @@ pub struct Manifest {
     pub security_profile: Option<Profile>,
     /// A scope of the host's settings that holds for it, too.
     pub capability_scope: Option<String>,
+    /// Files of its workspace that stand among its instructions.
+    pub instructions: Vec<String>,
     /// The rest of the file: the agent's instructions.
     pub body: String,
 }
@@ -161,6 +164,7 @@ const KEYS: &[&str] = &[
     "toolOperations",
     "securityProfile",
     "capabilityScope",
+    "instructions",
 ];
 
 #[derive(Default, Deserialize)]
@@ -190,6 +194,8 @@ struct Raw {
     #[serde(default, deserialize_with = "security::profile")]
     security_profile: Option<Profile>,
     capability_scope: Option<Label>,
+    #[serde(default)]
+    instructions: InstructionFiles,
 }
 
 #[derive(Clone, Copy, Deserialize)]
@@ -237,6 +243,7 @@ impl Raw {
             operations: BTreeMap::new(),
             security_profile: self.security_profile,
             capability_scope: text(self.capability_scope),
+            instructions: self.instructions.0,
             body: body.to_owned(),
         }
     }
