@@ -15,6 +15,7 @@ use crate::failure::{Exit, Failure};
 /// Every text of a definition is read: names, titles, descriptions, schemas to any depth, enums, defaults, annotations. An answer
 /// has `verdict` (`clean`, `suspicious` or `injection`), `findings` (`path` in dot form, `rule`, `category`, `start`, `end`),
 /// `flagged_parameters`, and `cleaned`: the definition with these fields replaced by `[sanitized]`, and nothing else changed.
+/// `still_orders` says that names give orders, which stay as they are: such a tool should not be shown to a model.
 ///
 /// A definition is one JSON object, as an argument or as a line on stdin. --list takes whole answers to `tools/list`, one file
 /// for each server, named like it; then names that look like those of another server are found as well.
@@ -136,6 +137,7 @@ fn told(server: Option<&str>, scanned: &Scanned, name: &str) -> Answer {
         ("findings", scanned.findings.iter().map(finding).collect()),
         ("flagged_parameters", flagged.collect()),
         ("injection_count", json!(scanned.injection_count)),
+        ("still_orders", json!(scanned.still_orders)),
         ("cleaned", scanned.cleaned.clone()),
     ];
     if let Some(server) = server {

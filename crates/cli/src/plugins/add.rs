@@ -92,8 +92,11 @@ fn lines(it: &Prepared) -> Vec<String> {
         lines.push(format!("runs `{}` in a cage, with these hosts and secrets", manifest.main));
     }
     lines.extend(manifest.tools.iter().map(|tool| {
-        let gives_orders = manifest.definition(tool).is_ok_and(|it| it.1);
-        let flag = if gives_orders { " (gives orders: shown to agents without them)" } else { "" };
+        let flag = match manifest.definition(tool) {
+            Ok((_, true)) => " (gives orders: shown to agents without them)",
+            Ok((_, false)) => "",
+            Err(_) => " (not offered to agents)",
+        };
         let (name, about) = (manifest.tool_name(tool), printable(&tool.description).to_string());
         format!("tool {name}{flag}: {about}")
     }));

@@ -76,7 +76,7 @@ impl Manifest {
     /// A tool as the gate and the model see it: what gives orders in it is taken out. The second says whether anything was.
     ///
     /// # Errors
-    /// If it cannot be a tool of a session.
+    /// If it cannot be a tool of a session, or gives orders in names.
     pub fn definition(&self, tool: &PluginTool) -> Result<(ToolDef, bool), ManifestError> {
         let name = self.tool_name(tool);
         let reaches_out = !self.capabilities.network.is_empty();
@@ -85,6 +85,13 @@ impl Manifest {
             "annotations": {(EGRESS_HINT): reaches_out},
         });
         let scanned = scan::tool::scan(&told);
+        if scanned.still_orders {
+            let at = scanned.findings.first().map_or("", |it| it.path.as_str());
+            return Err(wrong(format_args!(
+                "tool `{}`: a name gives orders, near `{at}`",
+                tool.name
+            )));
+        }
         let is_flagged = !scanned.findings.is_empty();
         let shown = if is_flagged { scanned.cleaned } else { told };
         let def = ToolDef::from_value(&shown).map_err(wrong)?;

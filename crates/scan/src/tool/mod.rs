@@ -2,8 +2,8 @@
 //!
 //! A description is a server's claim, and every string of a definition reaches the model: names, titles, descriptions,
 //! schemas to any depth, enums, defaults, annotations. Each is read. What gives orders is replaced by [`SANITIZED`], field
-//! by field; nothing is removed and no parameter renamed, so a tool stays callable. Names that look like those of
-//! another server are found by [`look_alikes`].
+//! by field; nothing is removed and no parameter renamed, so a tool stays callable. Where it is a name that gives orders, this
+//! leaves them there, and [`Scanned::still_orders`]. Names that look like those of another server are found by [`look_alikes`].
 
 mod names;
 mod poison;
@@ -46,6 +46,9 @@ pub struct Scanned {
     pub injection_count: usize,
     /// The definition with these fields replaced.
     pub cleaned: Value,
+    /// Are there orders in what is left? They stand in names, of the tool or of fields, and in words that a schema is made of:
+    /// whoever replaced them would have another tool.
+    pub still_orders: bool,
 }
 
 impl Scanned {
@@ -60,7 +63,7 @@ impl Scanned {
 pub fn scan(definition: &Value) -> Scanned {
     let mut cleaned = definition.clone();
     let mut found = Vec::new();
-    let (mut worst, mut injection_count) = (Verdict::Clean, 0);
+    let (mut worst, mut injection_count, mut still_orders) = (Verdict::Clean, 0, false);
     walk::each_text(&mut cleaned, |field, text| {
         let signs = poison::find(text, field.is_name);
         let says = poison::verdict(&signs);
@@ -74,11 +77,12 @@ pub fn scan(definition: &Value) -> Scanned {
                 end: it.end,
             }));
             injection_count += 1;
+            still_orders |= !field.is_free;
         }
         worst = worst.max(says);
         (says > Verdict::Clean).then_some(SANITIZED)
     });
-    Scanned { verdict: worst, findings: found, injection_count, cleaned }
+    Scanned { verdict: worst, findings: found, injection_count, cleaned, still_orders }
 }
 
 /// Reads a server's list of tools.

@@ -16,6 +16,8 @@ const INJECTION_FROM: f64 = 0.8;
 const SIGNS_MAX: usize = 64;
 /// The shortest name that can give an order, in bytes.
 const NAME_BYTES_MIN: usize = 16;
+/// The longest text without spaces that is read as a name is, too, in bytes.
+const NAME_BYTES_MAX: usize = 256;
 /// Places that a class of phrases remembers.
 const REMEMBERED: usize = 4;
 
@@ -38,6 +40,12 @@ pub(super) fn find(text: &str, is_name: bool) -> Vec<Sign> {
     let mut signs = orders(text);
     signs.extend(poison(text));
     signs.extend(hidden(text));
+    // A default or a choice may be spelled as names are.
+    if (NAME_BYTES_MIN..=NAME_BYTES_MAX).contains(&text.len())
+        && !text.contains(char::is_whitespace)
+    {
+        signs.extend(in_name(text));
+    }
     signs.sort_by(|a, b| b.weight.total_cmp(&a.weight));
     signs.truncate(SIGNS_MAX);
     signs.sort_by_key(|it| (it.start, it.end));
@@ -87,7 +95,7 @@ fn in_name(name: &str) -> Vec<Sign> {
     }
     let whole = |it: Sign| Sign { start: 0, end: name.len(), ..it };
     let mut signs: Vec<Sign> =
-        orders(&words).into_iter().chain(poison(&words)).map(whole).collect();
+        orders(&words).into_iter().chain(poison(&words)).chain(hidden(name)).map(whole).collect();
     signs.dedup_by_key(|it| it.rule);
     signs
 }

@@ -9,27 +9,68 @@ const DEPTH_MAX: usize = 128;
 pub(super) struct Field {
     /// In dot form.
     pub(super) path: String,
-    /// Is it the name of a tool or a parameter?
+    /// Is it the name of a tool or of a field?
     pub(super) is_name: bool,
+    /// Can something else stand in its place, and the tool be called as before?
+    pub(super) is_free: bool,
 }
 
-/// Calls `read` with every text of a definition; what it returns stands there instead.
+/// Calls `read` with every text of a definition; what it returns stands there instead, where the text is free.
 ///
-/// Names of parameters, and words that a schema is made of, are read and left as they are: without them a tool could not
-/// be called.
+/// Names of fields, and words that a schema is made of, are read and left as they are: without them a tool could not be
+/// called. What is such a word is said by where it stands, not by what it is called: a default may have a `name`, too.
 pub(super) fn each_text(
     definition: &mut Value,
     mut read: impl FnMut(&Field, &str) -> Option<&'static str>,
 ) {
-    let mut field = Field { path: String::new(), is_name: false };
-    walk(definition, &mut field, 0, "", &mut read);
+    let mut field = Field { path: String::new(), is_name: false, is_free: true };
+    walk(definition, &mut field, 0, Place::Definition, &mut read);
+}
+
+/// Where in a definition something stands.
+#[derive(Clone, Copy)]
+enum Place {
+    /// The definition itself.
+    Definition,
+    /// The tool's name.
+    Name,
+    /// A schema, or a list of schemas.
+    Schema,
+    /// Schemas by name.
+    Schemas,
+    /// Words that a schema is made of.
+    Words,
+    /// Anything else: nothing depends on how it is spelled.
+    Text,
+}
+
+impl Place {
+    /// What stands behind `key` here.
+    fn behind(self, key: &str) -> Self {
+        match self {
+            Self::Definition => match key {
+                "name" => Self::Name,
+                "inputSchema" | "outputSchema" => Self::Schema,
+                _ => Self::Text,
+            },
+            Self::Schema => match key {
+                _ if SCHEMAS_BY_NAME.contains(&key) => Self::Schemas,
+                _ if SCHEMAS.contains(&key) => Self::Schema,
+                _ if WORDS.contains(&key) => Self::Words,
+                _ => Self::Text,
+            },
+            Self::Schemas => Self::Schema,
+            Self::Words => Self::Words,
+            Self::Name | Self::Text => Self::Text,
+        }
+    }
 }
 
 fn walk(
     value: &mut Value,
     field: &mut Field,
     depth: usize,
-    key: &str,
+    place: Place,
     read: &mut impl FnMut(&Field, &str) -> Option<&'static str>,
 ) {
     if depth > DEPTH_MAX {
@@ -41,9 +82,10 @@ fn walk(
     match value {
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
         Value::String(text) => {
-            field.is_name = key == "name";
+            field.is_name = matches!(place, Place::Name);
+            field.is_free = !matches!(place, Place::Name | Place::Words);
             if let Some(instead) = read(field, text)
-                && !FIXED.contains(&key)
+                && field.is_free
             {
                 instead.clone_into(text);
             }
@@ -51,17 +93,16 @@ fn walk(
         Value::Array(items) => {
             for (index, item) in items.iter_mut().enumerate() {
                 push(&mut field.path, &index.to_string());
-                walk(item, field, depth + 1, key, read);
+                walk(item, field, depth + 1, place, read);
                 field.path.truncate(path);
             }
         }
         Value::Object(fields) => {
             for (name, item) in fields.iter_mut() {
                 push(&mut field.path, name);
-                // A name says little, but it is read as well.
-                field.is_name = true;
+                (field.is_name, field.is_free) = (true, false);
                 read(field, name);
-                walk(item, field, depth + 1, name, read);
+                walk(item, field, depth + 1, place.behind(name), read);
                 field.path.truncate(path);
             }
         }
@@ -75,8 +116,39 @@ fn push(path: &mut String, part: &str) {
     path.push_str(part);
 }
 
-/// Fields by which a tool is called and a schema is read.
-const FIXED: &[&str] = &["name", "$ref", "$schema", "$id", "type", "required", "pattern", "format"];
+/// Fields of a schema with schemas by name.
+const SCHEMAS_BY_NAME: &[&str] =
+    &["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"];
+/// Fields of a schema with a schema, or several.
+const SCHEMAS: &[&str] = &[
+    "items",
+    "prefixItems",
+    "additionalItems",
+    "contains",
+    "additionalProperties",
+    "unevaluatedProperties",
+    "unevaluatedItems",
+    "propertyNames",
+    "anyOf",
+    "oneOf",
+    "allOf",
+    "not",
+    "if",
+    "then",
+    "else",
+];
+/// Fields of a schema by whose words arguments are checked.
+const WORDS: &[&str] = &[
+    "type",
+    "required",
+    "dependentRequired",
+    "dependencies",
+    "pattern",
+    "$ref",
+    "$dynamicRef",
+    "$anchor",
+    "$dynamicAnchor",
+];
 
 #[cfg(test)]
 mod tests {

@@ -99,13 +99,13 @@ fn flagged(server: &str, name: &str, scanned: &Scanned) -> Value {
     json!({
         "server": server, "tool": name, "verdict": scanned.verdict.as_str(),
         "injection_count": scanned.injection_count, "findings": findings,
-        "flagged_parameters": parameters,
+        "flagged_parameters": parameters, "in_names": scanned.still_orders,
     })
 }
 
 impl Doors<'_> {
     /// Reads the definitions of a list, and returns those that the client is shown in place of the server's own. The tools stay
-    /// callable: by trust and policy, as any other.
+    /// callable: by trust and policy, as any other; those that give orders in names are held ([`super::servers::Servers::see`]).
     pub(super) fn mcp_definitions(
         &self,
         client: &mut Client,
