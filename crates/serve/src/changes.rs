@@ -3,7 +3,7 @@
 //! INVARIANT (NothingSilent): whatever of the settings can protect less is named. Where nobody can say which of two is the
 //! stricter one, it counts as weaker: a person looks, and no more happens.
 
-use policy::access::{Agents, Budget, Domain, Global, Manifest, User};
+use policy::access::{Agents, Budget, Domain, Egress, Global, Manifest, SandboxProfile, User};
 use serde_json::{Value, json};
 
 use crate::directory::Directory;
@@ -69,6 +69,15 @@ impl Found {
         self.0.push(Change { what, is_weaker: false });
     }
 
+    /// A section of which is known whether it is weaker now.
+    fn known(&mut self, name: &str, is_different: bool, is_weaker: bool) {
+        match (is_different, is_weaker) {
+            (false, _) => {}
+            (true, true) => self.weaker(format!("{name} is weaker")),
+            (true, false) => self.other(format!("{name} is stricter")),
+        }
+    }
+
     /// A section in which nobody can say what is stricter.
     fn section(&mut self, name: &str, is_different: bool) {
         if is_different {
@@ -91,10 +100,12 @@ fn settings(was: &Global, is: &Global, found: &mut Found) {
     }
     let providers = |it: &Global| it.providers().collect::<Vec<_>>();
     found.section("config.yaml: providers", providers(was) != providers(is));
-    found.section("config.yaml: egress", was.egress() != is.egress());
+    let egress = was.egress() != is.egress();
+    found.known("config.yaml: egress", egress, reaches_more(was.egress(), is.egress()));
     found.section("config.yaml: services", !was.services().eq(is.services()));
     found.section("config.yaml: browser", was.browser() != is.browser());
-    found.section("config.yaml: sandbox", was.sandbox() != is.sandbox());
+    let sandbox = was.sandbox() != is.sandbox();
+    found.known("config.yaml: sandbox", sandbox, holds_less(was.sandbox(), is.sandbox()));
     found.section("config.yaml: shell", was.shell() != is.shell());
     found.section("config.yaml: sanitize", was.sanitize() != is.sanitize());
     found.section("config.yaml: answers", was.answers() != is.answers());
@@ -103,6 +114,51 @@ fn settings(was: &Global, is: &Global, found: &mut Found) {
     found.section("config.yaml: channel_config", was.channels() != is.channels());
     if was != is && found.0.iter().all(|it| !it.what.starts_with("config.yaml")) {
         found.other("config.yaml changed".to_owned());
+    }
+}
+
+/// Can more be reached by these, or may it?
+fn reaches_more(was: &Egress, is: &Egress) -> bool {
+    has_more(was.allowed_domains.as_deref(), is.allowed_domains.as_deref())
+        || unblocks(was.blocked_domains.as_deref(), is.blocked_domains.as_deref())
+        // Where no ports are named, those of the web are meant.
+        || was.ports != is.ports && (was.ports.is_none() || is.ports.is_none())
+        || has_more(was.ports.as_deref(), is.ports.as_deref())
+        || has_more(was.methods.as_deref(), is.methods.as_deref())
+        || is_higher(was.payload_bytes, is.payload_bytes)
+        || was.search != is.search
+        || was.inner != is.inner
+}
+
+fn unblocks(was: Option<&[String]>, is: Option<&[String]>) -> bool {
+    has_more(Some(is.unwrap_or_default()), Some(was.unwrap_or_default()))
+}
+
+/// Do they confine less?
+fn holds_less(was: &SandboxProfile, is: &SandboxProfile) -> bool {
+    was.require_container && !is.require_container
+        || was.require_seccomp && !is.require_seccomp
+        || was.require_readonly_root && !is.require_readonly_root
+        || was.network_namespace && !is.network_namespace
+        || is_higher(was.max_processes, is.max_processes)
+        || is_higher(was.max_open_files, is.max_open_files)
+}
+
+/// Is there something in the later list that is not in the earlier one? Without a list there is everything.
+fn has_more<T: PartialEq>(was: Option<&[T]>, is: Option<&[T]>) -> bool {
+    match (was, is) {
+        (None, _) => false,
+        (Some(_), None) => true,
+        (Some(was), Some(is)) => is.iter().any(|it| !was.contains(it)),
+    }
+}
+
+/// Without a bound everything is allowed.
+fn is_higher<T: PartialOrd>(was: Option<T>, is: Option<T>) -> bool {
+    match (was, is) {
+        (None, _) => false,
+        (Some(_), None) => true,
+        (Some(was), Some(is)) => is > was,
     }
 }
 
@@ -156,5 +212,38 @@ fn of_manifest(was: &Manifest, is: &Manifest, found: &mut Found) {
     section("who may use it", was.access != is.access);
     if found.0.len() == before {
         found.other(format!("agents/{agent}: its words or its model changed"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+
+    fn directory(settings: &str) -> Directory {
+        Directory { global: Arc::new(Global::parse(settings).unwrap()), ..Directory::default() }
+    }
+
+    #[test]
+    fn what_is_weaker_is_named_and_what_is_stricter_alarms_nobody() {
+        let strict = "egress: {allowedDomains: [a.example], blockedDomains: [b.example]}\n\
+                      sandbox: {require_seccomp: true}\ntools: {web: {enabled: false}}\n";
+        for (weak, named) in [
+            (strict.replace("a.example", "c.example"), "egress"),
+            (strict.replace("[b.example]", "[]"), "egress"),
+            (strict.replace("true", "false"), "sandbox"),
+            (strict.replace("web: {enabled: false}", "web: {enabled: true}"), "tools.web is on"),
+            (format!("{strict}shell: {{}}\n"), ""),
+        ] {
+            let changes = between(&directory(strict), &directory(&weak));
+            let weaker: Vec<&Change> = changes.iter().filter(|it| it.is_weaker).collect();
+            assert_eq!(weaker.len(), usize::from(!named.is_empty()), "{changes:?}");
+            assert!(weaker.iter().all(|it| it.what.contains(named)), "{changes:?}");
+            let back = between(&directory(&weak), &directory(strict));
+            let alarms = back.iter().filter(|it| it.is_weaker).count();
+            // Another list is neither more nor less.
+            assert_eq!(alarms, usize::from(weak.contains("c.example")), "{back:?}");
+        }
     }
 }
