@@ -20,7 +20,7 @@ use crate::observe;
 use crate::output::{self, Paint};
 use crate::sessions;
 
-use agent::OfAgent;
+use self::agent::OfAgent;
 
 /// Show what stands guard now.
 ///

@@ -240,3 +240,6 @@ fn row(it: &MemoryRow) -> Value {
         "created": it.created,
     })
 }
+
+#[cfg(test)]
+mod tests;

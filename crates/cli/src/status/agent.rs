@@ -37,7 +37,7 @@ impl OfAgent {
             true => {
                 let (_, manifest) = host::manifest(home, agent).map_err(Failure::usage)?;
                 manifest.grants.map(|it| {
-                    let keys = it.values().flat_map(|it| it.keys.iter().map(ToString::to_string));
+                    let keys = it.values().flat_map(|it| it.keys.iter().cloned());
                     keys.collect()
                 })
             }
