@@ -4,8 +4,8 @@ use std::path::Path;
 
 use evidence::{Clock as _, SystemClock};
 use host::doors::mcp::servers::Servers;
+use host::models::status::ModelStatus;
 use model::AgentId;
-use model::provider::{Provider, ProviderKind};
 use policy::access::{Global, KnownTools, Manifest};
 use serde_json::json;
 use vault::access::Tokens;
@@ -33,6 +33,9 @@ pub(crate) struct Args {
     #[arg(long)]
     json: bool,
 }
+
+/// What an agent asks for whose manifest names no model.
+const DEFAULT_TASK: &str = "default";
 
 /// What one check says.
 struct Row {
@@ -62,7 +65,8 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     let lacking = host::lacking(&host::required(&home).map_err(Failure::usage)?);
     let lacks: Vec<String> = lacking.iter().map(|it| it.1.clone()).collect();
     rows.push(row("sandbox", lacks.is_empty(), "what the settings require", lacks.join("; ")));
-    rows.push(model(&settings));
+    rows.push(egress(&settings, &manifest));
+    rows.push(model(&home, &manifest)?);
     rows.push(servers(&home, &manifest)?);
     Ok(show(args, &rows))
 }
@@ -96,8 +100,12 @@ fn who(home: &Path, manifest: &Manifest) -> Result<[Row; 2], Failure> {
     let now = SystemClock.unix_seconds();
     let issued = Tokens::in_home(home).list().map_err(Failure::unable)?;
     let good = issued.iter().filter(|it| it.is_in_force(now) && open.contains(&it.user.as_str()));
-    let what = format!("{} of access.json in force, beside those of users.yaml", good.count());
-    Ok([who, row("tokens", !open.is_empty(), what, "make one: `lazaret access create`")])
+    let good = good.count();
+    let has_own =
+        |it: &&policy::access::User| !it.token_hash.is_empty() && open.contains(&it.name.as_str());
+    let own = users.iter().filter(has_own).count();
+    let what = format!("{good} of access.json in force, {own} of users.yaml");
+    Ok([who, row("tokens", good + own > 0, what, "make one: `lazaret access create`")])
 }
 
 fn listed(names: &[&str]) -> String {
@@ -109,11 +117,46 @@ fn keys(manifest: &Manifest) -> String {
     format!("{granted} grants")
 }
 
-fn model(settings: &Global) -> Row {
-    let chosen = settings.provider(ProviderKind::Llm).map(Provider::name);
-    let what = chosen.map_or("no provider".to_owned(), |it| format!("provider `{it}`"));
+/// Is the model there that the agent asks for, with its key?
+fn model(home: &Path, manifest: &Manifest) -> Result<Row, Failure> {
     let next = "choose one: `providers: {llm: anthropic}` and `models: {default: anthropic/MODEL}`";
-    row("model", chosen.is_some(), what, next)
+    let found = host::models::status::status(home).map_err(Failure::usage)?;
+    let Some(models) = found else { return Ok(row("model", false, "no provider", next)) };
+    let wanted = manifest.model.as_deref().unwrap_or(DEFAULT_TASK);
+    let asked = models
+        .iter()
+        .filter(|it| it.model == wanted || it.tasks.iter().any(|(task, _)| *task == wanted));
+    let asked: Vec<&ModelStatus> = asked.collect();
+    let Some(first) = asked.first() else {
+        let next = format!("name a model for `{wanted}` under `models` in config.yaml");
+        return Ok(row("model", false, format!("no model for `{wanted}`"), next));
+    };
+    // One of a chain is enough.
+    let missing: Vec<&str> = asked.iter().filter_map(|it| it.missing.as_deref()).collect();
+    let key = first.key.as_ref().map_or("no key".to_owned(), |it| format!("key {it}"));
+    let what = format!("{} for `{wanted}`, {key}", first.model);
+    Ok(row("model", missing.len() < asked.len(), what, missing.join("; ")))
+}
+
+/// Which hosts it may reach.
+fn egress(settings: &Global, manifest: &Manifest) -> Row {
+    let own = manifest.sandbox.allowed_domains.as_deref();
+    let all = settings.egress().allowed_domains.as_deref();
+    let is_open = |host: &&String| all.is_none_or(|all| all.contains(host));
+    let what = match (all, own) {
+        (None, None) => {
+            "every public host: neither config.yaml nor the manifest names some".to_owned()
+        }
+        (Some(hosts), None) | (None, Some(hosts)) => format!("{} hosts by name", hosts.len()),
+        (Some(_), Some(own)) => {
+            format!("{} hosts by name", own.iter().filter(is_open).count())
+        }
+    };
+    // A list that leaves nothing over is a mistake more often than a wish.
+    let closed: Vec<&str> =
+        own.unwrap_or_default().iter().filter(|it| !is_open(it)).map(String::as_str).collect();
+    let next = format!("`egress.allowedDomains` in config.yaml does not name {}", listed(&closed));
+    row("egress", closed.is_empty(), what, next)
 }
 
 fn servers(home: &Path, manifest: &Manifest) -> Result<Row, Failure> {

@@ -1,10 +1,13 @@
 //! `lazaret status`: what stands guard now, in one look.
 
+mod agent;
+
 use evidence::{Clock as _, Reader, SystemClock};
 use host::doors::mcp::servers::Servers;
 use host::notices::{Level, Notices};
 use host::observe::Observe;
 use host::trust::Trust;
+use model::AgentId;
 use serde_json::{Value, json};
 use store::Oversight as _;
 
@@ -17,17 +20,23 @@ use crate::observe;
 use crate::output::{self, Paint};
 use crate::sessions;
 
+use self::agent::OfAgent;
+
 /// Show what stands guard now.
 ///
 /// Which doors are open and what goes through them, the newest sessions, what waits for an answer of
-/// yours, which folders you trust, whether somebody only watches, and how long the journal is.
+/// yours, which folders you trust, whether somebody only watches, and how long the journal is and up to where it is
+/// signed. With an agent: its sessions, what was stopped there, its jobs, and its keys.
 ///
-/// Exit codes: 0 shown, 3 something does not answer.
+/// Exit codes: 0 shown, 2 there is no such agent, 3 something does not answer.
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct Args {
     #[command(flatten)]
     home: Home,
+    /// Look at this agent.
+    #[arg(value_parser = |it: &str| AgentId::parse(it))]
+    agent: Option<AgentId>,
     /// Print one JSON object.
     #[arg(long)]
     json: bool,
@@ -43,23 +52,36 @@ const ALARMS: &[(&str, &str)] = &[
     ("/proxies/strangers", "requests to a proxy by programs that no door announced"),
 ];
 /// Sessions that are shown.
-const SESSIONS_MAX: u32 = 10;
+const SESSIONS_MAX: usize = 10;
+/// Sessions that are looked at for an agent, the newest.
+const SESSIONS_LOOKED_AT_MAX: u32 = 1000;
 
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     let home = args.home.dir()?;
     let doors = daemon::said(&home)?;
     let now = SystemClock.unix_seconds();
-    let (sessions, waiting) = match sessions::open(&args.home)? {
+    let (mut sessions, waiting) = match sessions::open(&args.home)? {
         None => (Vec::new(), 0),
         Some(store) => {
-            let sessions = store.sessions(SESSIONS_MAX).map_err(Failure::unable)?;
+            let sessions = store.sessions(SESSIONS_LOOKED_AT_MAX).map_err(Failure::unable)?;
             (sessions, store.count_waiting(now).map_err(Failure::unable)?)
         }
     };
+    let agent = match &args.agent {
+        Some(name) => Some(OfAgent::of(&home, name, &sessions)?),
+        None => None,
+    };
+    sessions.retain(|it| args.agent.as_ref().is_none_or(|agent| it.agent == *agent));
+    sessions.truncate(SESSIONS_MAX);
     let journal = args.home.journal()?;
-    let bytes = match journal.is_dir() {
-        true => Some(Reader::open(&journal).and_then(|it| it.bytes()).map_err(open::failure)?),
+    let reader = match journal.is_dir() {
+        true => Some(Reader::open(&journal).map_err(open::failure)?),
         false => None,
+    };
+    let bytes = reader.as_ref().map(|it| it.bytes().map_err(open::failure)).transpose()?;
+    let signed = match &reader {
+        Some(reader) => reader.checkpoints().map_err(Failure::unable)?.pop(),
+        None => None,
     };
     let notices = notifications::found(&args.home, Level::Warn, false)?.unwrap_or_default();
     let trust = Trust::of(&home).map_err(Failure::usage)?;
@@ -72,7 +94,9 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         output::json(&json!({
             "doors": doors,
             "sessions": sessions.iter().map(sessions::value).collect::<Vec<_>>(),
+            "agent": agent.as_ref().map(OfAgent::to_json),
             "approvals": waiting,
+            "checkpoint": signed.as_ref().map(|it| json!({ "size": it.size, "at": it.ts })),
             "journal": { "bytes": bytes.unwrap_or(0), "dir": journal.display().to_string() },
             "trusted": trusted.collect::<Vec<_>>(),
             "observing": watch.as_ref().map(Observe::to_json),
@@ -82,6 +106,13 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         return Ok(Exit::Done);
     }
     show(doors.as_ref(), waiting, bytes, &trust);
+    if let Some(kept) = &signed {
+        let text = format!("signed     the first {} records, {}", kept.size, kept.ts);
+        output::told(false, &text);
+    }
+    if let Some(agent) = &agent {
+        agent.show();
+    }
     tell_notices(&notices);
     if let Some(watch) = &watch {
         let what = Paint::for_stdout().bad("questions are passed over");

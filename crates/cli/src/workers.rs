@@ -83,7 +83,7 @@ fn list(args: &ListArgs) -> Result<Exit, Failure> {
 }
 
 /// Asks the server that runs on the state directory.
-fn ask(home: &Home, words: &str) -> Result<Value, Failure> {
+pub(crate) fn ask(home: &Home, words: &str) -> Result<Value, Failure> {
     let home = home.dir()?;
     let connection = Connection::open(&home, &format!("serve {words}"), &[]);
     let Some(mut connection) = connection.map_err(Failure::unable)? else {

@@ -322,6 +322,7 @@ const JOINERS: &[(&str, &str)] = &[
     ("host/src/models/desk.rs", "a path of the settings, which is plain by its type"),
     ("host/src/plugins/copy.rs", "names of a walk, one plain part after the other"),
     ("host/src/plugins/registry.rs", "the name of a package, with one character replaced"),
+    ("host/src/skills/git/leaving.rs", "UUIDs"),
     ("host/src/skills/git/mod.rs", "names of refs, of UUIDs and constants"),
     ("host/src/skills/git/object.rs", "digests"),
     ("host/src/skills/git/proposal.rs", "UUIDs"),

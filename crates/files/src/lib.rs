@@ -8,9 +8,11 @@ pub mod archive;
 mod dir;
 mod path;
 pub mod private;
+mod tree;
 
 pub use dir::{Dir, DirError, Found, Kind, LIST_ENTRIES_MAX, Stat};
 pub use path::{
     DEPTH_MAX, NAME_BYTES_MAX, PATH_BYTES_MAX, PathRefused, RULES, Relative, Rule, SEGMENTS_MAX,
     assert_within_base, fuzzing, resolved, safe_path, segment,
 };
+pub use tree::remove_tree;

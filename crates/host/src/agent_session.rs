@@ -12,7 +12,7 @@ use model::{Caller, Kind, Profile};
 use monitor::{Admission, Approver, OpenError, Opening};
 use policy::access::{Glob, Origin};
 use serde_json::json;
-use store::{FileMemory, Memory};
+use store::Memory;
 use vault::Scope;
 
 use crate::executor::{About, Asker, Delegates, HostExecutor, Offers, Questions, WorkspaceFiles};
@@ -61,6 +61,8 @@ pub struct AgentSession {
     workspace: Option<Workspace>,
     /// What a person should know.
     notes: Vec<String>,
+    /// Where its notes are, if they end with it: nobody comes back to the session of a job or a sub-agent.
+    passing: Option<Arc<dyn Memory>>,
 }
 
 impl AgentSession {
@@ -120,7 +122,11 @@ impl AgentSession {
         }
         let door = Door::new(Arc::clone(&gate.monitor), Arc::clone(&gate.journal), executor)
             .with_extraction(extraction);
-        Ok(Self { who: who.clone(), door, workspace, notes })
+        let passing = match options.starter {
+            Starter::Person => None,
+            Starter::Job { .. } | Starter::Session { .. } => Some(memory(gate, home)?),
+        };
+        Ok(Self { who: who.clone(), door, workspace, notes, passing })
     }
 
     /// The door by which its messages come.
@@ -145,7 +151,7 @@ impl AgentSession {
     /// # Errors
     /// If what it leaves in its workspace cannot be marked, or its end not be kept.
     pub fn end(self, gate: &Gate) -> Result<Vec<String>, GateError> {
-        let Self { who, door, workspace, mut notes } = self;
+        let Self { who, door, workspace, mut notes, passing } = self;
         drop(door);
         gate.own.has_workspace(&who.session, None);
         let left = match &workspace {
@@ -153,7 +159,9 @@ impl AgentSession {
             None => Ok(Vec::new()),
         };
         let ended = gate.monitor.end_session(&who).map_err(GateError::unable);
+        let forgotten = passing.map_or(Ok(0), |it| it.forget_notes(&who.user, &who.session));
         notes.extend(left?);
+        forgotten.map_err(GateError::unable)?;
         ended.map(|()| notes)
     }
 }
@@ -319,14 +327,12 @@ fn executor(
 
 /// The memory that the settings choose.
 pub(crate) fn memory(gate: &Gate, home: &Path) -> Result<Arc<dyn Memory>, GateError> {
-    let store = Arc::clone(&gate.store);
     let providers = crate::providers(home).map_err(GateError::usage)?;
     let in_a_file = Some(Provider::Memory(provider::Memory::File));
     if providers.of(ProviderKind::Memory) != in_a_file {
-        return Ok(store);
+        return Ok(Arc::clone(&gate.store) as Arc<dyn Memory>);
     }
-    let memory = FileMemory::open(&home.join("memory"), store).map_err(GateError::unable)?;
-    Ok(Arc::new(memory))
+    gate.file_memory(home).map(|it| it as Arc<dyn Memory>)
 }
 
 /// The workspace of an open session, entered. If this fails, it must not begin.

@@ -2,7 +2,7 @@
 //! the commands and the tests.
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use aegx::RecordType;
 use evidence::{Config, Durability, Journal, NewRecord, OpenError, SystemClock};
@@ -12,7 +12,7 @@ use monitor::{Monitor, Scrubber, Setup};
 use policy::Policy;
 use sandbox::audit::Requirement;
 use serde_json::json;
-use store::{Bond, SqliteStore};
+use store::{Bond, FileMemory, SqliteStore};
 use vault::Keeper;
 
 use crate::keys::KeysError;
@@ -35,6 +35,8 @@ pub struct Gate {
     pub search_key: Option<EngineKey>,
     /// The state directory, as agents may name it.
     pub own: Arc<StateFolder>,
+    /// Memory in a file, where somebody has it open: all share one.
+    in_a_file: Mutex<Weak<FileMemory>>,
 }
 
 /// Why there is no gate, or no session behind it.
@@ -110,7 +112,16 @@ impl Gate {
             Some(reader) => monitor.with_reader(reader),
             None => monitor,
         });
-        Ok(Self { monitor, journal, store, bond, keeper: None, search_key: None, own })
+        Ok(Self {
+            monitor,
+            journal,
+            store,
+            bond,
+            keeper: None,
+            search_key: None,
+            own,
+            in_a_file: Mutex::default(),
+        })
     }
 
     /// Opens the same with who keeps secrets: what agents are shown is scrubbed of them. `unkept` hears why there is
@@ -156,11 +167,27 @@ impl Gate {
     }
 
     fn with(self, change: impl FnOnce(Monitor) -> Monitor) -> Result<Self, GateError> {
-        let Self { monitor, journal, store, bond, keeper, search_key, own } = self;
+        let Self { monitor, journal, store, bond, keeper, search_key, own, in_a_file } = self;
         let monitor = Arc::into_inner(monitor)
             .ok_or_else(|| GateError::unable("the gate is in use already"))?;
         let monitor = Arc::new(change(monitor));
-        Ok(Self { monitor, journal, store, bond, keeper, search_key, own })
+        Ok(Self { monitor, journal, store, bond, keeper, search_key, own, in_a_file })
+    }
+
+    /// The memory in a file of the state directory `home`. It is opened once, and closed when nobody has it any more.
+    ///
+    /// # Errors
+    /// If it cannot be opened, or another process has it open.
+    pub(crate) fn file_memory(&self, home: &Path) -> Result<Arc<FileMemory>, GateError> {
+        let mut open = self.in_a_file.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(memory) = open.upgrade() {
+            return Ok(memory);
+        }
+        let store = Arc::clone(&self.store);
+        let memory = FileMemory::open(&home.join("memory"), store).map_err(GateError::unable)?;
+        let memory = Arc::new(memory);
+        *open = Arc::downgrade(&memory);
+        Ok(memory)
     }
 
     /// Who knows what agents must not see, if there is anything.

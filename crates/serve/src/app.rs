@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use aegx::RecordType;
 use agent::Runtime;
-use evidence::{AppendError, Clock, Journal, NewRecord};
+use evidence::{AppendError, Clock, Journal, NewRecord, Receipt};
 use host::channels::Channels;
 use model::Kind;
 use serde_json::Value;
@@ -53,11 +53,18 @@ pub trait Personal: Send + Sync {
     /// If something could not be deleted.
     fn forget(&self, user: &str, agent: &str, session: &str) -> Result<(), String>;
 
-    /// Deletes everything of a user; their sessions have been forgotten already.
+    /// Hands everything of a user to `put`, as files with names. It has been recorded, as the receipt proves.
+    ///
+    /// # Errors
+    /// If something cannot be read, or `put` takes no more.
+    fn export(&self, user: &str, receipt: &Receipt, put: &mut Put<'_>) -> Result<(), String>;
+
+    /// Deletes everything of a user; their sessions have been forgotten already. It has been recorded, as the receipt
+    /// proves.
     ///
     /// # Errors
     /// If something could not be deleted.
-    fn delete(&self, user: &str) -> Result<Deleted, String>;
+    fn delete(&self, user: &str, receipt: &Receipt) -> Result<Deleted, String>;
 
     /// Deletes workspaces in which nothing was changed for so many seconds. Gives how many.
     ///
@@ -66,13 +73,20 @@ pub trait Personal: Send + Sync {
     fn retain(&self, seconds: u64) -> Result<usize, String>;
 }
 
+/// Takes a file, or says why it takes no more.
+pub type Put<'a> = dyn FnMut(&str, &[u8]) -> Result<(), String> + 'a;
+
 /// What was deleted of a user.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Deleted {
-    /// Files of memory.
+    /// Entries of memory, with tasks and notes.
     pub memory_files: usize,
     /// Files of workspaces.
     pub workspace_files: usize,
+    /// Jobs that were to come.
+    pub jobs: usize,
+    /// Proposed skills that nobody has made active.
+    pub proposals: usize,
 }
 
 /// What all requests share.
@@ -186,10 +200,14 @@ impl App {
     /// Records what somebody does, before it is done.
     ///
     /// INVARIANT (RecordThenAct).
-    pub(crate) fn record(&self, kind: &'static str, content: Value) -> Result<(), AppendError> {
+    pub(crate) fn record(
+        &self,
+        kind: &'static str,
+        content: Value,
+    ) -> Result<Receipt, AppendError> {
         let kind = Kind::of_static(kind);
         let record = NewRecord::of_host(RecordType::GuardDecision, kind, content);
-        self.parts.journal.append(record).map(|_| ())
+        self.parts.journal.append(record)
     }
 
     /// Does something short that blocks, on one of few threads.

@@ -10,7 +10,7 @@ use data_encoding::HEXLOWER;
 use host::AdmissionError;
 use model::provider::{Channel, Provider};
 use model::{AgentId, Objection, UserId};
-use policy::access::{KnownTools, Manifest, ServeSettings, User, Users};
+use policy::access::{Global, KnownTools, Manifest, ServeSettings, User, Users};
 use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
 use vault::access::{AccessError, Issued, KeptTokens, Tokens};
@@ -28,6 +28,8 @@ pub struct Directory {
     pub broken: Vec<(String, String)>,
     /// How agents are served.
     pub settings: ServeSettings,
+    /// All settings, by which it is seen what changed.
+    pub global: Arc<Global>,
 }
 
 /// Somebody who showed a token.
@@ -62,7 +64,8 @@ impl Directory {
     /// # Errors
     /// If the settings or the users are not understood.
     pub fn load(home: &Path) -> Result<Self, AdmissionError> {
-        let settings = host::settings(home)?.map(|it| it.serve().clone()).unwrap_or_default();
+        let global = host::settings(home)?.unwrap_or_default();
+        let settings = global.serve().clone();
         let users = host::users(home, &KnownTools::default())?.unwrap_or_default();
         let (mut manifests, mut broken) = (Vec::new(), Vec::new());
         for agent in host::agents(home)? {
@@ -72,7 +75,17 @@ impl Directory {
                 Err(error) => broken.push((agent.to_string(), error.to_string())),
             }
         }
-        Ok(Self { users, manifests, broken, settings })
+        Ok(Self { users, manifests, broken, settings, global: Arc::new(global) })
+    }
+
+    /// The same, with agents whose manifests are broken now as they were `before`: a broken file changes nothing.
+    #[must_use]
+    pub(crate) fn keeping(mut self, before: &Self) -> Self {
+        for (agent, _) in &self.broken {
+            self.manifests.extend(before.manifest(agent).map(Arc::clone));
+        }
+        self.manifests.sort_by(|one, other| one.agent.cmp(&other.agent));
+        self
     }
 
     /// The manifest of an agent.

@@ -11,6 +11,7 @@ mod aside;
 mod auth;
 mod body;
 mod books;
+mod changes;
 mod channels;
 mod directory;
 mod errors;
@@ -37,7 +38,7 @@ mod turns;
 mod window;
 mod workers;
 
-pub use app::{Deleted, Parts, Personal, StartError};
+pub use app::{Deleted, Parts, Personal, Put, StartError};
 pub use aside::Aside;
 pub use books::{
     Account, Books, BooksError, Exceeded, Forgotten, Reservation, Scope, Spent, Totals,

@@ -342,6 +342,18 @@ impl Handle {
         json!({ "workers": shown.collect::<Vec<_>>() })
     }
 
+    /// Ends the worker of a session, with the turn that it may have. It is on record first.
+    ///
+    /// # Errors
+    /// If it cannot be recorded: then it goes on.
+    pub fn end_session(&self, user: &str, agent: &str, session: &str) -> Result<(), String> {
+        let content = json!({ "by": "operator", "user": user, "agent": agent, "ended": session });
+        self.app.record("serve_session_ended", content).map_err(|error| error.to_string())?;
+        self.app.parts.runtime.interrupt(user, agent, session);
+        self.app.parts.runtime.close(user, agent, session);
+        Ok(())
+    }
+
     /// Ends the turn of this number, and its worker. Was there one?
     #[must_use]
     pub fn kill(&self, id: u64) -> bool {

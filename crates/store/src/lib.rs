@@ -30,7 +30,10 @@ pub use memory::{
     QUERY_WORDS_MAX, Written,
 };
 pub use monitor::{Approvals, Labels};
-pub use notes::{NOTES_MAX, NoteError, NoteRow, Notes, TASKS_CLOSED_MAX, TASKS_OPEN_MAX, TaskRow};
+pub use notes::{
+    NOTES_MAX, NOTES_PER_USER_MAX, NoteError, NoteRow, Notes, TASKS_CLOSED_MAX, TASKS_OPEN_MAX,
+    TaskRow,
+};
 pub use oversight::{ClearError, Clearing, Oversight, REASON_BYTES_MAX, Subject, Word};
 pub use sessions::{SessionRow, SessionState};
 pub use sqlite::{CHANGE_BYTES_MAX, Identity, SESSIONS_MAX, Seen, SqliteStore};

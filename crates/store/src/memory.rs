@@ -4,6 +4,7 @@
 //! message.
 
 use aegx::Digest;
+use evidence::Receipt;
 use model::ipc::{
     MemoryDelete, MemoryKind, MemoryList, MemoryQuery, MemoryRead, MemoryWrite, Uuid,
 };
@@ -13,6 +14,7 @@ use monitor::taint::worse;
 
 use crate::error::Broken;
 use crate::notes::Notes;
+use crate::scope;
 use crate::turns::{Turn, inherit};
 
 /// Keeps memory. Everybody sees the rows of the permit's user and no others: a row of somebody else
@@ -74,6 +76,26 @@ pub trait Memory: Notes + Send + Sync {
     /// # Errors
     /// If the store does not work.
     fn list(&self, permit: Permit<MemoryList>) -> Result<Vec<MemoryRow>, MemoryError>;
+
+    /// Rows of a user, tasks and notes too, for the user themself to take along: those after `after`, oldest first, some
+    /// at a time. Each with its number, by which the next page is asked for. The receipt proves that it was recorded
+    /// first.
+    ///
+    /// # Errors
+    /// If the store does not work.
+    fn rows_of(
+        &self,
+        user: &UserId,
+        after: i64,
+        receipt: &Receipt,
+    ) -> Result<Vec<(i64, MemoryRow)>, MemoryError>;
+
+    /// Forgets all rows of a user, tasks and notes too, and gives how many. Their labels stay: the same content is tainted
+    /// when it comes back. The receipt proves that it was recorded first.
+    ///
+    /// # Errors
+    /// If the store does not work.
+    fn forget_user(&self, user: &UserId, receipt: &Receipt) -> Result<u64, MemoryError>;
 }
 
 /// What a place for rows does. Who may have which, and what a permit says, is the same for all of them: that is
@@ -99,6 +121,20 @@ pub(crate) trait Rows: Send + Sync {
 
     /// Forgets one row of the user.
     fn delete_row(&self, user: &UserId, id: Uuid) -> Result<(), MemoryError>;
+
+    /// Rows of the user after the number `after`, oldest first, each with its number.
+    fn page(
+        &self,
+        user: &UserId,
+        after: i64,
+        limit: i64,
+    ) -> Result<Vec<(i64, MemoryRow)>, MemoryError>;
+
+    /// The numbers of the newest rows of the user in the scope and beneath it, newest first.
+    fn numbers(&self, user: &UserId, scope: &str, limit: u64) -> Result<Vec<i64>, MemoryError>;
+
+    /// Forgets all rows of the user, and leaves none of their words where they are kept.
+    fn delete_all(&self, user: &UserId) -> Result<u64, MemoryError>;
 
     /// The conversation of a session, as it was noted; empty if nobody knows it.
     fn spoken_in(&self, session: &SessionId) -> Result<Vec<Turn>, MemoryError>;
@@ -152,12 +188,14 @@ impl<T: Rows> Memory for T {
 
     fn read(&self, permit: Permit<MemoryRead>) -> Result<MemoryRow, MemoryError> {
         let user = permit.who().user.clone();
-        self.read_row(&user, permit.spend().id)
+        named(self, &user, permit.spend().id)
     }
 
     fn delete(&self, permit: Permit<MemoryDelete>) -> Result<(), MemoryError> {
         let user = permit.who().user.clone();
-        self.delete_row(&user, permit.spend().id)
+        let id = permit.spend().id;
+        named(self, &user, id)?;
+        self.delete_row(&user, id)
     }
 
     fn list(&self, permit: Permit<MemoryList>) -> Result<Vec<MemoryRow>, MemoryError> {
@@ -166,6 +204,26 @@ impl<T: Rows> Memory for T {
         let limit = list.limit.map_or(MEMORY_RESULTS_DEFAULT, |it| it.get());
         self.find(&user, list.scope.as_str(), "", limit)
     }
+
+    fn rows_of(
+        &self,
+        user: &UserId,
+        after: i64,
+        _: &Receipt,
+    ) -> Result<Vec<(i64, MemoryRow)>, MemoryError> {
+        self.page(user, after, ROWS_PER_PAGE)
+    }
+
+    fn forget_user(&self, user: &UserId, _: &Receipt) -> Result<u64, MemoryError> {
+        self.delete_all(user)
+    }
+}
+
+/// A row of the user that a message can name. Tasks and notes have actions of their own, which know whose session they are
+/// of: by their ids alone they are not there.
+fn named(rows: &dyn Rows, user: &UserId, id: Uuid) -> Result<MemoryRow, MemoryError> {
+    let found = rows.read_row(user, id)?;
+    if scope::is_hidden(&found.scope) { Err(MemoryError::NotFound { id }) } else { Ok(found) }
 }
 
 /// A row of memory.
@@ -265,5 +323,7 @@ pub enum MemoryError {
 pub const MEMORY_ROWS_PER_USER_MAX: i64 = 100_000;
 /// How many rows are given when the message does not say.
 pub const MEMORY_RESULTS_DEFAULT: u64 = 20;
+/// How many rows of a user are handed out at once when they take them along.
+pub(crate) const ROWS_PER_PAGE: i64 = 500;
 /// How many words of a query are looked for.
 pub const QUERY_WORDS_MAX: usize = 64;

@@ -49,6 +49,12 @@ pub trait Notes: Send + Sync {
     /// # Errors
     /// If the store does not work.
     fn notes(&self, permit: Permit<ScratchList>) -> Result<Vec<NoteRow>, NoteError>;
+
+    /// Takes the notes of a session away that is over and does not come back, and gives how many. Their labels stay.
+    ///
+    /// # Errors
+    /// If the store does not work.
+    fn forget_notes(&self, user: &UserId, session: &SessionId) -> Result<u64, NoteError>;
 }
 
 /// Something to do, or that was.
@@ -115,6 +121,8 @@ pub const TASKS_OPEN_MAX: usize = 200;
 pub const TASKS_CLOSED_MAX: usize = 100;
 /// How many notes a session may have.
 pub const NOTES_MAX: usize = 100;
+/// How many notes a user may have in all sessions; beyond it those of the session go first whose last sign is the oldest.
+pub const NOTES_PER_USER_MAX: usize = if cfg!(test) { 250 } else { 5000 };
 /// Earlier notes of one name that are taken away at once; one is there, unless the host was ended between two steps.
 const STALE_MAX: u64 = 10;
 
@@ -178,6 +186,10 @@ impl<T: Rows> Notes for T {
         }
         Ok(notes)
     }
+
+    fn forget_notes(&self, user: &UserId, session: &SessionId) -> Result<u64, NoteError> {
+        take_away(self, user, &of_session(session))
+    }
 }
 
 /// Keeps something to do.
@@ -225,14 +237,49 @@ fn close(
 fn write(rows: &dyn Rows, new: NewMemory, all: &str) -> Result<Written, NoteError> {
     let (user, scope) = (new.user.clone(), new.scope.clone());
     let before = rows.find(&user, &scope, "", STALE_MAX)?;
-    if before.is_empty() && rows.find(&user, all, "", as_limit(NOTES_MAX))?.len() >= NOTES_MAX {
-        return Err(NoteError::TooManyNotes);
+    if before.is_empty() {
+        if rows.numbers(&user, all, as_limit(NOTES_MAX))?.len() >= NOTES_MAX {
+            return Err(NoteError::TooManyNotes);
+        }
+        make_room(rows, &user, all)?;
     }
     let written = rows.keep(new)?;
     for old in before.iter().filter(|it| it.id != written.id) {
         delete(rows, &user, old.id)?;
     }
     Ok(written)
+}
+
+/// Where a user has as many notes as may be, those of the oldest other session go.
+fn make_room(rows: &dyn Rows, user: &UserId, own: &str) -> Result<(), NoteError> {
+    let numbers = rows.numbers(user, NOTES, as_limit(NOTES_PER_USER_MAX))?;
+    if numbers.len() < NOTES_PER_USER_MAX {
+        return Ok(());
+    }
+    for n in numbers.into_iter().rev() {
+        let found = rows.page(user, n.saturating_sub(1), 1)?;
+        let scope = found.first().filter(|(at, _)| *at == n).map(|(_, it)| it.scope.as_str());
+        let session = scope.and_then(|it| it.rsplit_once('/')).map(|(session, _)| session);
+        if let Some(session) = session.filter(|it| *it != own) {
+            return take_away(rows, user, session).map(drop);
+        }
+    }
+    Ok(())
+}
+
+/// Takes all rows of a scope away, and gives how many.
+fn take_away(rows: &dyn Rows, user: &UserId, scope: &str) -> Result<u64, NoteError> {
+    let mut gone = 0;
+    loop {
+        let found = rows.find(user, scope, "", as_limit(NOTES_MAX))?;
+        if found.is_empty() {
+            return Ok(gone);
+        }
+        for row in found {
+            delete(rows, user, row.id)?;
+            gone += 1;
+        }
+    }
 }
 
 /// Takes a row away, unless somebody else was faster.
@@ -272,8 +319,11 @@ fn closed(agent: &AgentId, end: TaskEnd) -> String {
     format!(".tasks/{}/{}", Digest::of(agent.as_str().as_bytes()), end.as_str())
 }
 
+/// Where all notes are.
+const NOTES: &str = ".notes";
+
 fn of_session(session: &SessionId) -> String {
-    format!(".notes/{}", Digest::of(session.as_str().as_bytes()))
+    format!("{NOTES}/{}", Digest::of(session.as_str().as_bytes()))
 }
 
 fn task(row: MemoryRow, end: Option<TaskEnd>) -> TaskRow {

@@ -13,6 +13,11 @@ pub(crate) fn is_beneath(scope: &str, root: &str) -> bool {
     }
 }
 
+/// Is it a scope that no message can name? Those of messages begin with a letter or digit.
+pub(crate) fn is_hidden(scope: &str) -> bool {
+    scope.starts_with('.')
+}
+
 /// All scopes beneath which `scope` lies, and itself as a query would name it. There are at most as many
 /// as the name has characters, half of which are slashes.
 pub(crate) fn roots(scope: &str) -> impl Iterator<Item = &str> {

@@ -116,7 +116,7 @@ fn serve_doors(
         journal: Arc::clone(&gate.journal),
         clock: Arc::new(SystemClock),
         log: Log::to(io::stdout(), Arc::new(SystemClock)).map_err(Failure::unable)?,
-        personal: Arc::new(Files::new(home)),
+        personal: Arc::new(Files::new(gate, home)),
         channels: Some(Arc::clone(&channels)),
     };
     let server = Server::bind(args.listen, parts).map_err(not_started)?;

@@ -1,17 +1,23 @@
-//! What of a user lies in files: workspaces, and what agents remember of sessions.
+//! What of a user lies beside the books of the server: memory, jobs, proposed skills, workspaces, and what agents remember of
+//! sessions.
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
-use ::serve::{Deleted, Personal};
-use host::worker::History;
-use host::workspace::Workspace;
+use ::serve::{Deleted, Personal, Put};
+use evidence::Receipt;
+use host::workspace::{Gone, take_away};
+use host::{Belongings, GateError};
 use model::{AgentId, Caller, Kind, SessionId, UserId};
 
-/// Files of the state directory.
+use crate::gate::setup::Gate;
+
+/// Files of the state directory, and memory behind the gate.
 pub(super) struct Files {
+    belongings: Belongings,
     home: PathBuf,
 }
 
@@ -19,79 +25,82 @@ pub(super) struct Files {
 const FILES_MAX: usize = 1_000_000;
 
 impl Files {
-    pub(super) fn new(home: &Path) -> Self {
-        Self { home: home.to_owned() }
+    pub(super) fn new(gate: &Arc<Gate>, home: &Path) -> Self {
+        Self { belongings: Belongings::new(gate, home), home: home.to_owned() }
     }
+}
 
-    fn caller(&self, user: &str, agent: &str, session: &str) -> Result<Caller, String> {
-        let text = |it: &dyn std::fmt::Display| it.to_string();
-        Ok(Caller {
-            user: UserId::parse(user).map_err(|it| text(&it))?,
-            agent: AgentId::parse(agent).map_err(|it| text(&it))?,
-            session: SessionId::parse(session).map_err(|it| text(&it))?,
-            door: Kind::of_static("serve"),
-        })
-    }
+fn caller(user: &str, agent: &str, session: &str) -> Result<Caller, String> {
+    let text = |it: &dyn std::fmt::Display| it.to_string();
+    Ok(Caller {
+        user: UserId::parse(user).map_err(|it| text(&it))?,
+        agent: AgentId::parse(agent).map_err(|it| text(&it))?,
+        session: SessionId::parse(session).map_err(|it| text(&it))?,
+        door: Kind::of_static("serve"),
+    })
+}
 
-    /// The workspaces of a user that are there.
-    fn workspaces(&self, user: &str) -> Result<Vec<PathBuf>, String> {
-        let mut found = Vec::new();
-        for agent in host::agents(&self.home).map_err(|it| it.to_string())? {
-            let who = self.caller(user, agent.as_str(), "none")?;
-            let path = Workspace::own(&self.home, &who).map_err(|it| it.to_string())?;
-            // A link that somebody put there is not followed.
-            if path.symlink_metadata().is_ok_and(|it| it.is_dir()) {
-                found.push(path);
-            }
-        }
-        Ok(found)
-    }
+fn named(user: &str) -> Result<UserId, String> {
+    UserId::parse(user).map_err(|it| it.to_string())
+}
+
+fn told(error: GateError) -> String {
+    error.to_string()
 }
 
 impl Personal for Files {
     fn forget(&self, user: &str, agent: &str, session: &str) -> Result<(), String> {
-        let who = self.caller(user, agent, session)?;
-        let history = History::of(&self.home, &who).map_err(|it| it.to_string())?;
-        history.forget().map(drop).map_err(|it| it.to_string())
+        self.belongings.forget_session(&caller(user, agent, session)?).map_err(told)
     }
 
-    fn delete(&self, user: &str) -> Result<Deleted, String> {
-        let mut deleted = Deleted::default();
-        for path in self.workspaces(user)? {
-            deleted.workspace_files += files_in(&path).map_err(|it| it.to_string())?.0;
-            fs::remove_dir_all(&path).map_err(|it| it.to_string())?;
-        }
-        Ok(deleted)
+    fn export(&self, user: &str, receipt: &Receipt, put: &mut Put<'_>) -> Result<(), String> {
+        self.belongings.export(&named(user)?, receipt, put).map_err(told)
+    }
+
+    fn delete(&self, user: &str, receipt: &Receipt) -> Result<Deleted, String> {
+        let gone = self.belongings.delete(&named(user)?, receipt).map_err(told)?;
+        let count = |it: u64| usize::try_from(it).unwrap_or(usize::MAX);
+        Ok(Deleted {
+            memory_files: count(gone.memory),
+            workspace_files: count(gone.workspace_entries),
+            jobs: gone.jobs,
+            proposals: gone.proposals,
+        })
     }
 
     fn retain(&self, seconds: u64) -> Result<usize, String> {
         let users = host::users(&self.home, &policy::access::KnownTools::default());
         let Some(users) = users.map_err(|it| it.to_string())? else { return Ok(0) };
-        let mut gone = 0;
+        let (mut gone, mut failed) = (0, None);
         for user in users.iter() {
-            for path in self.workspaces(user.name.as_str())? {
-                let (_, quiet) = files_in(&path).map_err(|it| it.to_string())?;
-                if quiet > Duration::from_secs(seconds) {
-                    fs::remove_dir_all(&path).map_err(|it| it.to_string())?;
-                    gone += 1;
+            for (_, path) in self.belongings.workspaces(&user.name).map_err(told)? {
+                // What one user has left there keeps nobody else's from going.
+                let removed = quiet(&path).and_then(|it| match it > Duration::from_secs(seconds) {
+                    true => take_away(&path).and_then(Gone::whole).map(|_| 1),
+                    false => Ok(0),
+                });
+                match removed {
+                    Ok(it) => gone += it,
+                    Err(error) => {
+                        failed = failed.or(Some(format!("`{}`: {error}", path.display())));
+                    }
                 }
             }
         }
-        Ok(gone)
+        failed.map_or(Ok(gone), Err)
     }
 }
 
-/// How many files are beneath a folder, and how long nothing was changed there.
-fn files_in(folder: &Path) -> io::Result<(usize, Duration)> {
+/// How long nothing was changed beneath a folder. What is closed to us is not looked into.
+fn quiet(folder: &Path) -> io::Result<Duration> {
     let age = |at: &fs::Metadata| {
         at.modified().ok().and_then(|it| it.elapsed().ok()).unwrap_or(Duration::ZERO)
     };
     let mut quiet = age(&fs::symlink_metadata(folder)?);
     let (mut count, mut waiting) = (0, vec![folder.to_owned()]);
     while let Some(folder) = waiting.pop() {
-        for entry in fs::read_dir(folder)? {
-            let entry = entry?;
-            let about = entry.metadata()?;
+        for entry in fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok) {
+            let Ok(about) = entry.metadata() else { continue };
             quiet = quiet.min(age(&about));
             count += 1;
             if count > FILES_MAX {
@@ -102,5 +111,5 @@ fn files_in(folder: &Path) -> io::Result<(usize, Duration)> {
             }
         }
     }
-    Ok((count, quiet))
+    Ok(quiet)
 }

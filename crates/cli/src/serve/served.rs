@@ -38,6 +38,10 @@ impl Served for Commands {
                 Ok(_) => refused("there is no such worker; see `lazaret workers list`"),
                 Err(_) => refused("a worker is named by its number"),
             },
+            ["end", user, agent, session] => match self.0.end_session(user, agent, session) {
+                Ok(()) => json!({ "ok": true }),
+                Err(why) => refused(&why),
+            },
             ["reload"] => match self.0.reload() {
                 Ok(()) => json!({ "ok": true }),
                 Err(why) => refused(&why),

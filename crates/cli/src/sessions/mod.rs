@@ -1,5 +1,6 @@
 //! `lazaret sessions`.
 
+mod end;
 mod recover;
 mod show;
 
@@ -26,6 +27,7 @@ pub(crate) struct Args {
 enum Command {
     Show(show::Args),
     Recover(recover::Args),
+    End(end::Args),
 }
 
 #[derive(clap::Args)]
@@ -44,6 +46,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     match &args.command {
         Some(Command::Show(args)) => show::run(args),
         Some(Command::Recover(args)) => recover::run(args),
+        Some(Command::End(args)) => end::run(args),
         None => list(&args.list),
     }
 }

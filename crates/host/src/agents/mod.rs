@@ -30,7 +30,7 @@ use model::{AgentId, Caller, Kind, SessionId, TaintTag, UserId};
 use crate::gate::{Gate, GateError};
 use crate::worker::{Asks, Bounds, History, Leases, Prepared, Seen, Spawner, Spoken};
 use crate::worker::{TurnLimits, add, context};
-use crate::workspace::Workspace;
+use crate::workspace;
 
 pub use cards::{DEFAULT_AGENT, all as cards, card};
 pub use create::{create, new_session};
@@ -115,8 +115,7 @@ impl Agents {
         let leases = Leases::default();
         let remembers = Remembers::of(&gate, &home)?;
         // Whoever has the gate is alone here.
-        Workspace::sweep_ephemeral(&home).map_err(GateError::unable)?;
-        crate::plugins::sweep(&home).map_err(GateError::unable)?;
+        workspace::sweep(&gate.journal, &home).map_err(GateError::unable)?;
         let agents = Arc::new_cyclic(|me| {
             let me = Weak::clone(me);
             Self { me, gate, home, asks, options, spawner, leases, slots, generation, remembers }

@@ -71,12 +71,7 @@ pub(super) fn fill(
     Inventory::of(from, &mut write)
 }
 
-/// Removes a folder and all that is in it, without following links out of it.
+/// Removes a folder and all that is in it, without following links out of it, also where something in it was closed.
 pub(super) fn remove(path: &Path) -> io::Result<()> {
-    match fs::symlink_metadata(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        Err(error) => Err(error),
-        Ok(found) if found.is_dir() => fs::remove_dir_all(path),
-        Ok(_) => fs::remove_file(path),
-    }
+    files::remove_tree(path).map(drop)
 }

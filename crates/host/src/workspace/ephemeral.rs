@@ -1,6 +1,5 @@
 //! Workspaces that a session has to itself: made when it begins, and gone with all labels of its files when it ends.
 
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -8,6 +7,7 @@ use aegx::Digest;
 use model::Caller;
 use store::workspace::{Registry, WorkspaceError};
 
+use super::away::{again, take_away};
 use super::{LABELS, OWN, VisitError, Workspace};
 
 /// The folder of them, which no agent has: `+` stands for a sign that no name begins with.
@@ -27,9 +27,9 @@ impl Workspace {
             path.map_err(|refused| VisitError::NoName { refused })
         };
         let (root, labels) = (beneath(&files)?, beneath(&folder)?);
-        // What a process left that died is nobody's any more.
+        // What a process left that died is nobody's any more. What of it does not go is not in the way.
         for path in [&root, &labels] {
-            remove(path).map_err(|error| WorkspaceError::Io { path: path.clone(), error })?;
+            take_away(path).map_err(|error| WorkspaceError::Io { path: path.clone(), error })?;
         }
         let above = [home.join(OWN), home.join(LABELS)];
         for path in above.iter().chain([&files, &folder, &root]) {
@@ -42,19 +42,27 @@ impl Workspace {
         Ok(workspace)
     }
 
-    /// Removes those that processes left which died. Nobody may have one open.
-    ///
-    /// # Errors
-    /// If one of them cannot be removed.
-    pub fn sweep_ephemeral(home: &Path) -> io::Result<()> {
-        folders(home).iter().try_for_each(|it| remove(it))
+    /// Removes those that processes left which died, and what else was to go and did not. Nobody may have one open. Gives
+    /// what stays, and why: it lies aside, in nobody's way.
+    #[must_use]
+    pub fn sweep(home: &Path) -> Vec<(PathBuf, io::Error)> {
+        let mut stays = again(&home.join(OWN));
+        stays.extend(again(&home.join(LABELS)));
+        for folder in folders(home) {
+            match take_away(&folder) {
+                Ok(gone) => stays.extend(gone.stays),
+                Err(error) => stays.push((folder, error)),
+            }
+        }
+        stays
     }
 
     /// Removes it, if it is to end with its session. Was it?
     pub(crate) fn remove_ephemeral(&self) -> io::Result<bool> {
         let Some(labels) = &self.ends else { return Ok(false) };
-        remove(&self.root)?;
-        remove(labels)?;
+        let (root, labels) = (take_away(&self.root), take_away(labels));
+        root?.whole()?;
+        labels?.whole()?;
         Ok(true)
     }
 }
@@ -64,18 +72,11 @@ fn folders(home: &Path) -> [PathBuf; 2] {
     [home.join(OWN).join(FOLDER), home.join(LABELS).join(FOLDER)]
 }
 
-/// A link that somebody put in its place is removed itself.
-fn remove(path: &Path) -> io::Result<()> {
-    match path.symlink_metadata() {
-        Ok(it) if it.is_dir() => fs::remove_dir_all(path),
-        Ok(_) => fs::remove_file(path),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        Err(error) => Err(error),
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt;
+
     use model::{AgentId, Kind, SessionId, UserId};
 
     use super::*;
@@ -98,8 +99,13 @@ mod tests {
         assert!(again.remove_ephemeral().unwrap());
         assert!(!again.root().exists());
         Workspace::ephemeral(home.path(), &who).unwrap();
-        Workspace::sweep_ephemeral(home.path()).unwrap();
-        assert!(!again.root().exists());
+        // What a command has closed goes as well, and so does what could not go the last time.
+        let left = home.path().join(OWN).join("a").join("+gone-1").join("deep");
+        fs::create_dir_all(&left).unwrap();
+        fs::set_permissions(again.root(), fs::Permissions::from_mode(0o0)).unwrap();
+        fs::set_permissions(&left, fs::Permissions::from_mode(0o0)).unwrap();
+        assert!(Workspace::sweep(home.path()).is_empty());
+        assert!(!again.root().exists() && !left.exists());
         let kept = home.path().join(OWN).join("a").join("u");
         fs::create_dir_all(&kept).unwrap();
         assert!(!Workspace::open(home.path(), &kept).unwrap().remove_ephemeral().unwrap());

@@ -3,6 +3,7 @@
 //! What an agent writes there nobody sees. So it is looked at before a session begins and after it has
 //! ended: what lies there with a label counts as read, and what a tainted session leaves is marked.
 
+mod away;
 mod ephemeral;
 mod notes;
 
@@ -20,6 +21,9 @@ use store::workspace::{After, Registry, WorkspaceError};
 use store::{Broken, Oversight};
 
 use crate::executor::WorkspaceFiles;
+
+pub(crate) use away::sweep;
+pub use away::{Gone, take_away};
 
 /// The folder of the state directory in which the labels of workspaces lie.
 pub const LABELS: &str = "workspaces";

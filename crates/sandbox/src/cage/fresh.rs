@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::{self, Read};
-use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use super::error::{CageError, Step};
@@ -45,24 +45,8 @@ pub(crate) fn random() -> io::Result<u64> {
     Ok(u64::from_ne_bytes(random))
 }
 
-/// Removes a directory, also where what was in it has closed its own.
+/// Removes a directory, also where what was in it has closed its own. What cannot be taken away lies in a directory that
+/// only we can enter.
 pub(crate) fn take_away(dir: &Path) {
-    if fs::remove_dir_all(dir).is_err() {
-        open_up(dir, OPENED_DEPTH_MAX);
-        // What cannot be taken away lies in a directory that only we can enter.
-        let _left = fs::remove_dir_all(dir);
-    }
-}
-
-/// How deep directories are opened.
-const OPENED_DEPTH_MAX: u32 = 100;
-
-fn open_up(dir: &Path, depth: u32) {
-    let _not_ours = fs::set_permissions(dir, fs::Permissions::from_mode(0o700));
-    let Ok(entries) = fs::read_dir(dir) else { return };
-    for entry in entries.filter_map(Result::ok) {
-        if depth > 0 && entry.file_type().is_ok_and(|it| it.is_dir()) {
-            open_up(&entry.path(), depth - 1);
-        }
-    }
+    let _left = files::remove_tree(dir);
 }

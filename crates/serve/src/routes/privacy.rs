@@ -8,6 +8,7 @@ use axum::body::Body;
 use axum::extract::{Path, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
+use evidence::Receipt;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -35,7 +36,7 @@ pub(crate) async fn disclosure(State(app): State<Arc<App>>) -> Json<Value> {
             "workspaces": privacy.workspace_retention_days.get(),
             "usage": privacy.usage_retention_days.get(),
         },
-        "kept": ["sessions", "messages", "usage", "consent", "workspaces", "memory"],
+        "kept": ["sessions", "messages", "usage", "consent", "workspaces", "memory", "jobs", "proposals"],
         "evidence": "the journal of decisions is kept by its own rules, and is not deleted with an account",
         "export": "GET /api/users/{id}/data",
         "deletion": "DELETE /api/users/{id}/data",
@@ -75,8 +76,8 @@ pub(crate) async fn export(
     let of = user.clone();
     let made = app.blocking(move |app| {
         let content = json!({ "by": by, "user": of });
-        app.record("privacy_export", content).map_err(|_| Refusal::broken())?;
-        pack(app, &of)
+        let receipt = app.record("privacy_export", content).map_err(|_| Refusal::broken())?;
+        pack(app, &of, &receipt)
     });
     let zip = made.await.ok_or_else(Refusal::broken)??;
     let about = About { user: Some(&user), ..About::default() };
@@ -86,7 +87,7 @@ pub(crate) async fn export(
     Ok((headers, zip).into_response())
 }
 
-fn pack(app: &App, user: &str) -> Result<Vec<u8>, Refusal> {
+fn pack(app: &App, user: &str, receipt: &Receipt) -> Result<Vec<u8>, Refusal> {
     let broken = |_| Refusal::broken();
     let mut archive = Archive::default();
     let sessions = app.books.sessions(user, None, SESSIONS_PER_USER_MAX).map_err(broken)?;
@@ -96,7 +97,19 @@ fn pack(app: &App, user: &str) -> Result<Vec<u8>, Refusal> {
     archive.add("usage.jsonl", app.books.spending_lines(user).map_err(broken)?.as_bytes())?;
     let consent = app.books.consent(user).map_err(broken)?;
     archive.add("consent.json", json!({ "policyVersion": consent }).to_string().as_bytes())?;
-    archive.finish()
+    let mut full = None;
+    let mut put = |name: &str, bytes: &[u8]| {
+        archive.add(name, bytes).map_err(|refusal| {
+            full = Some(refusal);
+            "there is no more room in an export".to_owned()
+        })
+    };
+    let exported = app.parts.personal.export(user, receipt, &mut put);
+    match (exported, full) {
+        (_, Some(refusal)) => Err(refusal),
+        (Err(why), None) => Err(Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "not_read", why)),
+        (Ok(()), None) => archive.finish(),
+    }
 }
 
 /// One session: a file for each page of it, so that no more than a page is held at once.
@@ -145,7 +158,7 @@ pub(crate) async fn delete(
     let of = user.clone();
     let done = app.blocking(move |app| {
         let content = json!({ "by": by, "user": of });
-        app.record("privacy_deletion", content).map_err(|_| Refusal::broken())?;
+        let receipt = app.record("privacy_deletion", content).map_err(|_| Refusal::broken())?;
         let broken = |_| Refusal::broken();
         for row in app.books.sessions(&of, None, u32::MAX).map_err(broken)? {
             app.parts.runtime.close(&of, &row.agent, &row.id);
@@ -153,8 +166,9 @@ pub(crate) async fn delete(
             app.rooms.forget(&Key { user: of.clone(), agent: row.agent, session: row.id });
         }
         let since = app.now().saturating_sub(BUDGET_LOOKS_BACK);
+        // The books are last: as long as they know the user, it can be asked for again.
+        let files = app.parts.personal.delete(&of, &receipt).map_err(not_deleted)?;
         let books = app.books.forget_user(&of, since).map_err(broken)?;
-        let files = app.parts.personal.delete(&of).map_err(not_deleted)?;
         Ok::<_, Refusal>((books, files))
     });
     let (books, files) = done.await.ok_or_else(Refusal::broken)??;
@@ -164,6 +178,8 @@ pub(crate) async fn delete(
         "sessions": books.sessions,
         "memoryFiles": files.memory_files,
         "workspaceFiles": files.workspace_files,
+        "jobs": files.jobs,
+        "proposals": files.proposals,
         "usageFile": books.spending > 0,
         "consentFile": books.consent > 0,
     })))

@@ -8,8 +8,9 @@ use std::time::{Duration, Instant};
 use agent::{
     AgentCard, Approval, Frame, Question, Reply, Runtime, Status, Turn, TurnError, TurnErrorCode,
 };
+use evidence::Receipt;
 use llm::Usage;
-use serve::{Deleted, Personal};
+use serve::{Deleted, Personal, Put};
 
 /// Something that looks like a key.
 pub(crate) const KEY: &str = concat!(
@@ -207,8 +208,12 @@ impl Personal for Desk {
         Ok(())
     }
 
-    fn delete(&self, _: &str) -> Result<Deleted, String> {
-        Ok(Deleted { memory_files: 1, workspace_files: 2 })
+    fn export(&self, user: &str, _: &Receipt, put: &mut Put<'_>) -> Result<(), String> {
+        put("workspaces/anns/of.txt", user.as_bytes())
+    }
+
+    fn delete(&self, _: &str, _: &Receipt) -> Result<Deleted, String> {
+        Ok(Deleted { memory_files: 1, workspace_files: 2, jobs: 3, proposals: 4 })
     }
 
     fn retain(&self, _: u64) -> Result<usize, String> {

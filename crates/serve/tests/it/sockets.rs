@@ -155,6 +155,26 @@ fn what_changes_in_the_files_reaches_open_sockets() {
 }
 
 #[test]
+fn weaker_settings_and_broken_files_are_on_record_and_a_broken_agent_stays() {
+    let world = World::wide();
+    let home = world.home().to_owned();
+    // Nothing changed: it is on record, and nobody is alarmed.
+    world.handle.reload().unwrap();
+    let records = world.records();
+    assert!(records.contains("settings_reloaded") && !records.contains("may protect less"));
+    write(&home.join("agents/main/IDENTITY.md"), "---\nnonsense: [\n---\n");
+    world.handle.reload().unwrap();
+    assert!(world.records().contains("settings_refused"));
+    let agents = world.get("/api/agents", Some(ANN)).json().to_string();
+    assert!(agents.contains("main"), "{agents}");
+    let more = users("unlimited").replace("agents: [main, bobs]", "agents: \"*\"");
+    write(&home.join("users.yaml"), &more);
+    world.handle.reload().unwrap();
+    let records = world.records();
+    assert!(records.contains("may protect less") && records.contains("may use more agents"));
+}
+
+#[test]
 fn who_agreed_to_nothing_is_asked_first() {
     let world = World::new();
     let mut client = world.socket(ANN);

@@ -72,14 +72,15 @@ fn a_users_data_is_theirs_to_take_and_an_administrators_to_delete() {
     assert_eq!(zip.status, 200);
     assert!(zip.bytes.starts_with(b"PK\x03\x04"));
     let text = String::from_utf8_lossy(&zip.bytes).into_owned();
-    for wanted in [session.as_str(), "remember this", "usage.jsonl", "consent.json"] {
+    for wanted in [session.as_str(), "remember this", "usage.jsonl", "consent.json", "of.txt"] {
         assert!(text.contains(wanted), "{wanted}");
     }
     assert_eq!(world.get("/api/users/../data", Some(ROOT)).status, 400);
     assert_eq!(world.get("/api/users/nobody/data", Some(ROOT)).status, 404);
     let report = world.delete("/api/users/ann/data", Some(ROOT)).json();
     assert_eq!((&report["sessions"], &report["consentFile"]), (&json!(1), &json!(true)));
-    assert_eq!(report["workspaceFiles"], 2);
+    assert_eq!((&report["workspaceFiles"], &report["memoryFiles"]), (&json!(2), &json!(1)));
+    assert_eq!((&report["jobs"], &report["proposals"]), (&json!(3), &json!(4)));
     assert_eq!(world.get(&format!("/api/sessions/{session}/messages"), Some(ANN)).status, 404);
     // What counts against a budget still does.
     assert_eq!(world.get("/api/usage", Some(ANN)).json()["daily"]["tokens"], 30);

@@ -105,6 +105,11 @@ impl Log {
         if lines <= needed.len() + SUPERFLUOUS_LINES_MAX {
             return Ok(());
         }
+        self.write_anew(needed)
+    }
+
+    /// Writes the log anew with these changes alone.
+    pub(super) fn write_anew(&mut self, needed: &[Event]) -> Result<(), OpenError> {
         let mut text = HEAD.to_owned();
         let mut last = Digest::of(HEAD.as_bytes());
         for event in needed {

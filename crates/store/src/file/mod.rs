@@ -204,6 +204,35 @@ impl Rows for FileMemory {
         Ok(state.change(vec![Event::Deleted { id }])?)
     }
 
+    fn page(
+        &self,
+        user: &UserId,
+        after: i64,
+        limit: i64,
+    ) -> Result<Vec<(i64, MemoryRow)>, MemoryError> {
+        let found = self.state().table.after(user, after, usize::try_from(limit).unwrap_or(0));
+        let labelled = found.into_iter().map(|(n, it)| Ok((n, self.with_labels(it)?)));
+        Ok(labelled.collect::<Result<_, Broken>>()?)
+    }
+
+    fn numbers(&self, user: &UserId, scope: &str, limit: u64) -> Result<Vec<i64>, MemoryError> {
+        let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+        Ok(self.state().table.numbers(user, scope, limit))
+    }
+
+    fn delete_all(&self, user: &UserId) -> Result<u64, MemoryError> {
+        let mut state = self.state();
+        let ids = state.table.ids(user);
+        let gone = ids.len();
+        if gone > 0 {
+            state.change(ids.into_iter().map(|id| Event::Deleted { id }).collect())?;
+            // What is only said to be deleted still stands in the log.
+            let State { log, table } = &mut *state;
+            log.write_anew(&table.events()).map_err(Broken::new)?;
+        }
+        Ok(gone as u64)
+    }
+
     fn known(&self, row: &MemoryRow) -> Result<Option<TaintTag>, MemoryError> {
         let contents = Fingerprint::of(row.content.as_bytes()).both();
         let known = self.state().table.label(&row.user, &contents);

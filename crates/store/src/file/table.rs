@@ -129,10 +129,16 @@ impl Table {
     /// The newest rows of a scope and all beneath it.
     pub(super) fn newest(&self, user: &UserId, scope: &str, limit: usize) -> Vec<MemoryRow> {
         let Some(rows) = self.users.get(user) else { return Vec::new() };
+        let newest = self.numbers(user, scope, limit);
+        newest.into_iter().filter_map(|n| rows.shown(n)).collect()
+    }
+
+    /// The numbers of these.
+    pub(super) fn numbers(&self, user: &UserId, scope: &str, limit: usize) -> Vec<i64> {
+        let Some(rows) = self.users.get(user) else { return Vec::new() };
         let within = rows.within(scope);
         let lists = rows.in_scope.iter().zip(&within).filter(|(_, within)| **within);
-        let newest = newest_of(lists.map(|(it, _)| it), limit, |_| true);
-        newest.into_iter().filter_map(|n| rows.shown(n)).collect()
+        newest_of(lists.map(|(it, _)| it), limit, |_| true)
     }
 
     /// Rows of a scope and all beneath it with any word of the query, best first.
@@ -149,6 +155,20 @@ impl Table {
         let count = i64::try_from(rows.rows.len()).unwrap_or(i64::MAX);
         let best = rank::best(&found, count, limit);
         best.into_iter().filter_map(|n| rows.shown(n)).collect()
+    }
+
+    /// Rows of a user after a number, oldest first.
+    pub(super) fn after(&self, user: &UserId, after: i64, limit: usize) -> Vec<(i64, MemoryRow)> {
+        let Some(rows) = self.users.get(user) else { return Vec::new() };
+        let later = rows.rows.range(after.saturating_add(1)..).take(limit);
+        later.filter_map(|(n, _)| Some((*n, rows.shown(*n)?))).collect()
+    }
+
+    /// All rows of a user.
+    pub(super) fn ids(&self, user: &UserId) -> Vec<Uuid> {
+        self.users
+            .get(user)
+            .map_or_else(Vec::new, |it| it.rows.values().map(|it| it.row.id).collect())
     }
 
     /// The newest tainted rows of everybody.

@@ -143,3 +143,44 @@ fn as_much_is_kept_as_may_be() {
         assert!(kept[0] == "first" && !kept.contains(&"old 0".to_owned()), "{kept:?}");
     });
 }
+
+#[test]
+fn notes_go_with_their_session_and_never_fill_the_memory_of_a_user() {
+    both(|rows| {
+        let session = |n: usize| SessionId::parse(&format!("s{n}")).unwrap();
+        let put = |n: usize, name: usize| {
+            let all = of_session(&session(n));
+            let content = format!("{n} {name}");
+            write(rows, new("ann", format!("{all}/n{name}"), &content, None), &all).unwrap();
+        };
+        rows.keep(new("ann", "work".to_owned(), "stays", None)).unwrap();
+        for n in 0..4 {
+            (0..80).for_each(|name| put(n, name));
+        }
+        // There is room for three: the oldest gave way, whole, and nothing else did.
+        let left = |n: usize| texts(rows, "ann", &of_session(&session(n))).len();
+        assert_eq!([left(0), left(1), left(2), left(3)], [0, 80, 80, 80]);
+        assert_eq!(take_away(rows, &user("bob"), &of_session(&session(1))).unwrap(), 0);
+        assert_eq!(take_away(rows, &user("ann"), &of_session(&session(1))).unwrap(), 80);
+        assert_eq!((left(1), left(2)), (0, 80));
+        assert_eq!(texts(rows, "ann", "work"), ["stays"]);
+    });
+}
+
+#[test]
+fn all_of_a_user_is_handed_out_page_by_page_and_forgotten_and_labels_stay() {
+    both(|rows| {
+        add(rows, new("ann", open(&agent()), "a task", Some(page()))).unwrap();
+        rows.keep(new("ann", "work".to_owned(), "a fact", None)).unwrap();
+        rows.keep(new("bob", "work".to_owned(), "his", None)).unwrap();
+        let first = rows.page(&user("ann"), 0, 1).unwrap();
+        assert_eq!((first.len(), first[0].1.content.as_str()), (1, "a task"));
+        let next = rows.page(&user("ann"), first[0].0, 10).unwrap();
+        assert_eq!((next.len(), next[0].1.content.as_str()), (1, "a fact"));
+        assert_eq!(rows.delete_all(&user("ann")).unwrap(), 2);
+        assert!(rows.page(&user("ann"), 0, 10).unwrap().is_empty());
+        assert_eq!(texts(rows, "bob", "work"), ["his"]);
+        let again = rows.keep(new("ann", "work".to_owned(), "a task", None)).unwrap();
+        assert_eq!(again.tag, Some(page()));
+    });
+}

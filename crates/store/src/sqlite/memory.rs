@@ -15,6 +15,8 @@ use crate::turns::Turn;
 
 /// About what a row costs beside its content.
 const ROW_BYTES: usize = 2048;
+/// Rows that are taken away in one change.
+const DELETED_AT_ONCE_MAX: i64 = 500;
 
 impl Rows for SqliteStore {
     fn keep(&self, new: NewMemory) -> Result<Written, MemoryError> {
@@ -67,6 +69,46 @@ impl Rows for SqliteStore {
         let user = user.clone();
         let deleted = self.change(ROW_BYTES, move |db| delete(db, &user, id))?;
         if deleted { Ok(()) } else { Err(MemoryError::NotFound { id }) }
+    }
+
+    fn page(
+        &self,
+        user: &UserId,
+        after: i64,
+        limit: i64,
+    ) -> Result<Vec<(i64, MemoryRow)>, MemoryError> {
+        let user = user.as_str();
+        let found = self.look(|db| {
+            let mut numbers = db.prepare_cached(
+                "SELECT n FROM memory WHERE user = ?1 AND n > ?2 ORDER BY n LIMIT ?3",
+            )?;
+            let numbers = numbers.query_map(params![user, after, limit], |row| row.get(0))?;
+            let mut found = Vec::new();
+            for n in numbers.collect::<Result<Vec<i64>, _>>()? {
+                let rows = select(db, "WHERE n = ?1 AND user = ?2", params![n, user])?;
+                found.extend(rows.into_iter().map(|it| (n, it)));
+            }
+            Ok(found)
+        })?;
+        Ok(found)
+    }
+
+    fn numbers(&self, user: &UserId, scope: &str, limit: u64) -> Result<Vec<i64>, MemoryError> {
+        let place = search::place(user.as_str(), scope::root(scope));
+        Ok(self.look(|db| search::newest(db, &place, columns::signed(limit)))?)
+    }
+
+    fn delete_all(&self, user: &UserId) -> Result<u64, MemoryError> {
+        let mut gone = 0;
+        loop {
+            let of = user.clone();
+            // A part at a time, so that nobody waits for long.
+            let deleted = self.change(ROW_BYTES, move |db| delete_some(db, &of))?;
+            if deleted == 0 {
+                return Ok(gone);
+            }
+            gone += deleted;
+        }
     }
 
     fn spoken_in(&self, session: &SessionId) -> Result<Vec<Turn>, MemoryError> {
@@ -164,6 +206,17 @@ fn same_row(db: &Connection, new: &NewMemory, print: &Fingerprint) -> Result<Opt
 fn count(db: &Connection, user: &str) -> Result<i64, Broken> {
     let mut select = db.prepare_cached("SELECT count FROM memory_counts WHERE user = ?1")?;
     Ok(select.query_row([user], |row| row.get(0)).optional()?.unwrap_or(0))
+}
+
+/// Takes some rows of a user away, and gives how many.
+fn delete_some(db: &Connection, user: &UserId) -> Result<u64, Broken> {
+    let mut ids = db.prepare_cached("SELECT id FROM memory WHERE user = ?1 LIMIT ?2")?;
+    let ids = ids.query_map(params![user.as_str(), DELETED_AT_ONCE_MAX], |row| row.get(0))?;
+    let mut gone = 0;
+    for id in ids.collect::<Result<Vec<String>, _>>()? {
+        gone += u64::from(delete(db, user, columns::uuid(&id)?)?);
+    }
+    Ok(gone)
 }
 
 /// Takes a row away. Its label, which it got when it was written, stays.

@@ -5,6 +5,7 @@
 //! without git: only the sandbox starts processes. Objects come first and the ref comes last, so that a
 //! crash leaves the old state or the new one.
 
+mod leaving;
 mod object;
 mod proposal;
 

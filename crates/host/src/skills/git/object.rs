@@ -152,6 +152,11 @@ impl Objects {
         Ok(found)
     }
 
+    /// Removes an object, if it is there. Whoever calls this knows that nothing that counts names it.
+    pub(super) fn remove(&self, id: &Digest) -> io::Result<()> {
+        private::remove(&self.path(id))
+    }
+
     fn path(&self, id: &Digest) -> PathBuf {
         let hex = id.to_string();
         let (folder, name) = hex.split_at(2);

@@ -45,7 +45,7 @@ pub struct Proposal {
     /// The commit that it was made upon.
     base: Option<Digest>,
     /// The id of the text.
-    text: Digest,
+    pub(super) text: Digest,
 }
 
 /// What became of a proposal.
@@ -318,7 +318,7 @@ impl Repository {
     }
 }
 
-fn path(state: ProposalState, id: Uuid) -> String {
+pub(super) fn path(state: ProposalState, id: Uuid) -> String {
     format!("{}/{id}", state.folder())
 }
 
