@@ -7,7 +7,6 @@
 mod admit;
 mod app;
 mod archive;
-mod aside;
 mod auth;
 mod body;
 mod books;
@@ -31,6 +30,7 @@ mod routes;
 mod server;
 mod socket;
 mod sockets;
+mod tab;
 mod tickets;
 mod turn;
 mod turns;
@@ -38,10 +38,7 @@ mod window;
 mod workers;
 
 pub use app::{Deleted, Parts, Personal, StartError};
-pub use aside::Aside;
-pub use books::{
-    Account, Books, BooksError, Exceeded, Forgotten, Reservation, Scope, Spent, Totals,
-};
+pub use books::{Account, Books, BooksError, Exceeded, Forgotten, Scope, Spent, Totals};
 pub use directory::{Directory, Known};
 pub use frame::{ErrorCode, ServerFrame};
 pub use log::Log;
