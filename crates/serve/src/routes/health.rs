@@ -20,6 +20,7 @@ use crate::limits::DEEP_CACHE;
 
 /// The file that is written to see whether one can be.
 const PROBE: &str = "serve.probe";
+const PROBE_WORDS: &[u8] = b"written and read";
 /// More of it is not read, in bytes.
 const PROBE_BYTES_MAX: u64 = 1 << 10;
 
@@ -78,13 +79,13 @@ fn look(app: &App) -> Value {
     })
 }
 
-/// Can a file be written in the state directory, and read again as it was? The last one is written over.
+/// Can a file be written in the state directory, and read again as it was?
 fn is_writable(home: &Path) -> bool {
-    let (path, word) = (home.join(PROBE), aegx::timestamp::from_unix(0));
-    let written = files::private::write(&path, word.as_bytes());
+    let path = home.join(PROBE);
+    let written = files::private::replace(&path, PROBE_WORDS);
     let read = files::private::read(&path, PROBE_BYTES_MAX);
-    let removed = std::fs::remove_file(&path);
-    written.is_ok() && removed.is_ok() && read.is_ok_and(|it| it == word.as_bytes())
+    let removed = files::private::remove(&path);
+    written.is_ok() && removed.is_ok() && read.is_ok_and(|it| it == PROBE_WORDS)
 }
 
 /// `GET /metrics`, for administrators, and for whoever is on this machine: the figures name nobody.
