@@ -1,9 +1,12 @@
 //! The seam between whoever brings a person's words (terminal, server, channel, job) and whoever runs
 //! the agent.
 
+use std::sync::Arc;
+
 use llm::Usage;
 
 use crate::frame::Frame;
+use crate::purse::Purse;
 
 /// Runs agents: one confined worker for each open session.
 pub trait Runtime: Send + Sync {
@@ -12,7 +15,13 @@ pub trait Runtime: Send + Sync {
 
     /// Runs one turn to its end. Frames are handed over as they arrive, on the caller's thread.
     /// However the worker ends, this returns.
-    fn turn(&self, turn: &Turn, on_frame: &mut dyn FnMut(Frame)) -> Result<Reply, TurnError>;
+    /// Each question to a model is paid from `purse` before it is asked.
+    fn turn(
+        &self,
+        turn: &Turn,
+        purse: &Arc<dyn Purse>,
+        on_frame: &mut dyn FnMut(Frame),
+    ) -> Result<Reply, TurnError>;
 
     /// Interrupts the turn that runs in this session, if one does.
     fn interrupt(&self, user: &str, agent: &str, session: &str);
@@ -169,6 +178,8 @@ pub enum TurnErrorCode {
     WorkersExhausted,
     /// The user has spent what may be spent.
     BudgetExceeded,
+    /// The budget is in dollars, and nobody knows what the model costs.
+    ModelUnpriced,
     /// No worker could be had.
     InitFailed,
     /// The worker ended, or did not behave.

@@ -32,7 +32,7 @@ pub use holdback::{Holdback, Screen, Screened};
 pub use http::{ERROR_BYTES_MAX, HttpProvider, STREAM_BYTES_MAX};
 pub use mock::Mock;
 pub use price::Price;
-pub use request::{Block, Message, Request, Role, ToolDefinition, as_object};
+pub use request::{ANSWER_TOKENS_USUAL, Block, Message, Request, Role, ToolDefinition, as_object};
 pub use router::{Chain, Cooldowns, Link};
 pub use wire::Wire;
 

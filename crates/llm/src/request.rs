@@ -5,6 +5,9 @@ use serde_json::Value;
 
 use crate::effort::Effort;
 
+/// The longest answer in tokens where nobody says so and somebody has to: an API that wants a number, or whoever pays.
+pub const ANSWER_TOKENS_USUAL: u32 = 8192;
+
 /// One question to a model, in no provider's dialect.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -105,7 +108,47 @@ impl Request {
     }
 }
 
+/// ASCII characters that are taken for one token where it must not be too few: prose has four, code and numbers fewer.
+const PLAIN_PER_TOKEN: u64 = 2;
+/// Tokens that a provider adds to a request, and to each message and tool in it, at most.
+const ADDED_TOKENS: u64 = 512;
+const ADDED_EACH_TOKENS: u64 = 16;
+
+impl Request {
+    /// An upper estimate of how many tokens the request is: what is not ASCII counts by the byte.
+    #[must_use]
+    pub fn tokens_at_most(&self) -> u64 {
+        let tool = |it: &ToolDefinition| {
+            tokens(&it.name) + tokens(&it.description) + tokens(&it.parameters.to_string())
+        };
+        let blocks = self.messages.iter().flat_map(|it| &it.content);
+        let parts = self.messages.len() + self.tools.len();
+        ADDED_TOKENS
+            + ADDED_EACH_TOKENS * (parts as u64)
+            + tokens(&self.system)
+            + blocks.map(Block::tokens_at_most).sum::<u64>()
+            + self.tools.iter().map(tool).sum::<u64>()
+    }
+}
+
+fn tokens(text: &str) -> u64 {
+    let plain = text.bytes().filter(u8::is_ascii).count() as u64;
+    plain.div_ceil(PLAIN_PER_TOKEN) + (text.len() as u64 - plain)
+}
+
 impl Block {
+    fn tokens_at_most(&self) -> u64 {
+        match self {
+            Self::Text { text } => tokens(text),
+            Self::ToolUse { id, name, input } => {
+                tokens(id) + tokens(name) + tokens(&input.to_string()) + ADDED_EACH_TOKENS
+            }
+            Self::ToolResult { tool_use_id, content, .. } => {
+                tokens(tool_use_id) + tokens(content) + ADDED_EACH_TOKENS
+            }
+        }
+    }
+
     /// How long its texts are, in bytes.
     #[must_use]
     pub fn text_bytes(&self) -> usize {

@@ -317,6 +317,7 @@ pub(crate) fn code_of(error: &TurnError) -> ErrorCode {
         TurnErrorCode::QueryInProgress => ErrorCode::QueryInProgress,
         TurnErrorCode::WorkersExhausted => ErrorCode::WorkersExhausted,
         TurnErrorCode::BudgetExceeded => ErrorCode::BudgetExceeded,
+        TurnErrorCode::ModelUnpriced => ErrorCode::ModelUnpriced,
         TurnErrorCode::InitFailed => ErrorCode::InitFailed,
         TurnErrorCode::WorkerError => ErrorCode::WorkerError,
         TurnErrorCode::ModelError(kind) => match kind {

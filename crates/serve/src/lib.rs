@@ -7,7 +7,6 @@
 mod admit;
 mod app;
 mod archive;
-mod aside;
 mod auth;
 mod body;
 mod books;
@@ -32,6 +31,7 @@ mod routes;
 mod server;
 mod socket;
 mod sockets;
+mod tab;
 mod tickets;
 mod turn;
 mod turns;
@@ -39,10 +39,7 @@ mod window;
 mod workers;
 
 pub use app::{Deleted, Parts, Personal, Put, StartError};
-pub use aside::Aside;
-pub use books::{
-    Account, Books, BooksError, Exceeded, Forgotten, Reservation, Scope, Spent, Totals,
-};
+pub use books::{Account, Books, BooksError, Exceeded, Forgotten, Scope, Spent, Totals};
 pub use directory::{Directory, Known};
 pub use frame::{ErrorCode, ServerFrame};
 pub use log::Log;

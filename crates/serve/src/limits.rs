@@ -64,8 +64,8 @@ pub const MESSAGES_BYTES_MAX: usize = 4 << 20;
 pub const STALE_MAX: u32 = 1000;
 /// Messages that a client of the OpenAI-shaped door may send at once.
 pub const CHAT_MESSAGES_MAX: usize = 200;
-/// Tokens that are set aside for a turn before it begins, beside one for each character of the message.
-pub const TURN_RESERVE_TOKENS: u64 = 16_000;
+/// The shortest answer in tokens for which a question is asked, unless a shorter one is wanted.
+pub const ANSWER_TOKENS_MIN: u64 = 256;
 /// From which share of a limit on a user is warned, in percent.
 pub const WARN_PERCENT: u64 = 80;
 /// How long what was looked at for `/health/deep` counts.

@@ -1,27 +1,28 @@
 //! One message of a user, from its arrival to the last frame: place in the queue → access → length → rate → its turn →
-//! budget → worker → frames → account.
+//! budget → worker → frames. Each question of it to a model is paid by itself.
 
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use agent::{Reply, Status, Turn, TurnError, TurnErrorCode, Voice};
+use agent::{Purse, Reply, Status, Turn, TurnError, TurnErrorCode, Voice};
 use llm::Usage;
-use policy::access::{Budget, Prices};
+use policy::access::Budget;
 use serde_json::json;
 use tokio::sync::oneshot;
 
 use crate::admit::{admit, again, may_use};
 use crate::app::App;
-use crate::books::{Account, Exceeded, Reservation, Role, Spent};
-use crate::directory::{Directory, Known};
+use crate::books::{Exceeded, Role, Spent};
+use crate::directory::Known;
 use crate::frame::{ErrorCode, ResultUsage, ServerFrame, UsageShown, Warning, code_of};
 use crate::holdback::clean;
-use crate::limits::{ERROR_CHARS_MAX, TURN_RESERVE_TOKENS, TURN_WAIT_MAX, WARN_PERCENT};
+use crate::limits::{ERROR_CHARS_MAX, TURN_WAIT_MAX, WARN_PERCENT};
 use crate::log::{About, Event};
 use crate::metrics::{Ended, Outcome};
 use crate::relay::Relay;
 use crate::sockets::Closing;
+use crate::tab::Tab;
 use crate::turns::{Key, Waiting};
 
 /// What a user wants of an agent.
@@ -133,71 +134,51 @@ async fn run_counted(
     let (directory, asked) = (app.directory(), again(app, asked).await?);
     may_use(&directory, &asked.known, &asked.key.agent)?;
     let asked = &asked;
-    let reservation = reserve(app, &directory, asked).await?;
-    let prices = directory.settings.prices;
+    let tab = opened(app, asked).await?;
     let Some(slot) = app.workers.take(&asked.key, directory.settings.max_workers.as_len()) else {
-        release(app, reservation).await;
         let why = "all workers are busy; try again when a turn has ended";
         return Err(Refused::new(ErrorCode::WorkersExhausted, why));
     };
     let began = Instant::now();
     app.metrics.running.inc();
-    let ended = work(app, asked, slot).await;
+    let ended = work(app, asked, slot, &tab).await;
     app.metrics.running.dec();
     app.metrics.turn_seconds.observe(began.elapsed().as_secs_f64());
-    let spent = account(app, reservation, &ended, prices).await?;
-    let reply =
-        ended.map_err(|error| Refused::new(code_of(&error), shortened(&clean(&error.message))))?;
-    conclude(app, asked, reply, spent, began).await
+    let usage = ended.as_ref().map_or_else(|error| error.usage, |reply| reply.usage);
+    app.metrics.tokens.inc_by(usage.input_tokens.saturating_add(usage.output_tokens));
+    let of_turn = Arc::clone(&tab);
+    // What cannot be written down stays set aside.
+    let _ = app.blocking(move |_| of_turn.end()).await;
+    let reply = ended.map_err(|error| {
+        let exceeded = tab.exceeded().filter(|_| error.code == TurnErrorCode::BudgetExceeded);
+        Refused { exceeded, ..Refused::new(code_of(&error), shortened(&clean(&error.message))) }
+    })?;
+    conclude(app, asked, reply, &tab, began).await
 }
 
 pub(crate) fn internal(why: &str) -> Refused {
     Refused::new(ErrorCode::Internal, why)
 }
 
-async fn reserve(
-    app: &Arc<App>,
-    directory: &Directory,
-    asked: &Asked,
-) -> Result<Reservation, Refused> {
-    let prices = directory.settings.prices;
-    if let Budget::Limited(limits) = &asked.known.user.budget
-        && limits.unit == policy::access::Unit::Usd
-        && prices.is_none()
-    {
-        let why = "the budget is in dollars, and `serve.prices` does not say what tokens cost";
-        return Err(Refused::new(ErrorCode::ModelUnpriced, why));
-    }
-    let chars = u64::try_from(asked.chars()).unwrap_or(u64::MAX);
+/// The account of a turn, of which something is left.
+async fn opened(app: &Arc<App>, asked: &Asked) -> Result<Arc<Tab>, Refused> {
     let (known, key) = (asked.known.clone(), asked.key.clone());
-    let reserved = app.blocking(move |app| {
-        let account = Account {
-            user: &known.user,
-            agent: &key.agent,
-            session: &key.session,
-            prices: prices.as_ref(),
-        };
-        app.books.reserve(&account, TURN_RESERVE_TOKENS.saturating_add(chars), app.now())
+    let opened = app.blocking(move |app| {
+        let tab = Tab::new(app, &known.user, &key.agent, &key.session);
+        match tab.open() {
+            Ok(()) => Ok(Arc::new(tab)),
+            Err(why) => Err((tab.exceeded(), why)),
+        }
     });
-    match reserved.await {
-        Some(Ok(Ok(reservation))) => Ok(reservation),
-        Some(Ok(Err(exceeded))) => Err(Refused {
-            exceeded: Some(exceeded.clone()),
-            ..Refused::new(
-                ErrorCode::BudgetExceeded,
-                format!("the {} budget is used up", exceeded.budget),
-            )
-        }),
-        // INVARIANT (FailClosed): what cannot be written down is not spent.
-        Some(Err(_)) | None => Err(internal("the books do not answer")),
+    match opened.await {
+        Some(Ok(tab)) => Ok(tab),
+        Some(Err((Some(exceeded), why))) => {
+            let refused = Refused::new(ErrorCode::BudgetExceeded, why.message);
+            Err(Refused { exceeded: Some(exceeded), ..refused })
+        }
+        // INVARIANT (FailClosed): what cannot be looked up is not spent.
+        Some(Err((None, _))) | None => Err(internal("the books do not answer")),
     }
-}
-
-/// Nothing was used.
-async fn release(app: &Arc<App>, reservation: Reservation) {
-    let nothing = Usage::default();
-    // If it cannot be written down, it stays spent.
-    let _ = app.blocking(move |app| app.books.settle(reservation, &nothing, None)).await;
 }
 
 /// Runs the turn on a thread of its own.
@@ -205,6 +186,7 @@ async fn work(
     app: &Arc<App>,
     asked: &Asked,
     slot: crate::workers::Slot,
+    tab: &Arc<Tab>,
 ) -> Result<Reply, TurnError> {
     let broke = |why: &str| TurnError::new(TurnErrorCode::WorkerError, why);
     let (key, content, now) = (asked.key.clone(), asked.content.clone(), app.now());
@@ -226,11 +208,12 @@ async fn work(
     };
     let (done, ended) = oneshot::channel();
     let (on_thread, key, once) = (Arc::clone(app), asked.key.clone(), asked.once);
+    let purse = Arc::clone(tab) as Arc<dyn Purse>;
     app.log(Event::WorkerSpawned, about(&asked.key), json!({}));
     let spawned = thread::Builder::new().name("serve-turn".to_owned()).spawn(move || {
         let _slot = slot;
         let mut relay = Relay::new(&on_thread, &key);
-        let reply = on_thread.parts.runtime.turn(&turn, &mut |frame| relay.frame(frame));
+        let reply = on_thread.parts.runtime.turn(&turn, &purse, &mut |frame| relay.frame(frame));
         relay.finish();
         if once {
             on_thread.parts.runtime.close(&key.user, &key.agent, &key.session);
@@ -290,34 +273,12 @@ pub(crate) fn say(app: &App, key: &Key, frame: impl FnOnce(u64) -> ServerFrame) 
     }
 }
 
-/// Settles what was set aside, however the turn ended. Where nobody knows what it cost, no less than that is spent.
-async fn account(
-    app: &Arc<App>,
-    reservation: Reservation,
-    ended: &Result<Reply, TurnError>,
-    prices: Option<Prices>,
-) -> Result<Spent, Refused> {
-    let (usage, is_all) = match ended {
-        Ok(reply) => (reply.usage, true),
-        Err(error) => (error.usage, error.is_all),
-    };
-    app.metrics.tokens.inc_by(usage.input_tokens.saturating_add(usage.output_tokens));
-    let settled = app.blocking(move |app| match is_all {
-        true => app.books.settle(reservation, &usage, prices.as_ref()),
-        false => app.books.settle_at_least(reservation, &usage, prices.as_ref()),
-    });
-    match settled.await {
-        Some(Ok(spent)) => Ok(spent),
-        Some(Err(_)) | None => Err(internal("the books do not answer")),
-    }
-}
-
 /// Says the answer, what is left of the budget, and the end.
 async fn conclude(
     app: &Arc<App>,
     asked: &Asked,
     reply: Reply,
-    spent: Spent,
+    tab: &Tab,
     began: Instant,
 ) -> Result<Answered, Refused> {
     let (key, user) = (asked.key.clone(), Arc::clone(&asked.known.user));
@@ -349,14 +310,14 @@ async fn conclude(
         }
     }
     let duration_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
-    let has_prices = app.directory().settings.prices.is_some();
+    let dollars = tab.spent().within(policy::access::Unit::Usd);
     say(app, &asked.key, |_| ServerFrame::Result {
         session_id: asked.key.session.clone(),
         interrupted: reply.interrupted,
         usage: ResultUsage {
             input_tokens: usage.input_tokens,
             output_tokens: usage.output_tokens,
-            total_cost_usd: has_prices.then_some(spent.within(policy::access::Unit::Usd)),
+            total_cost_usd: tab.is_priced().then_some(dollars),
             duration_ms,
         },
     });

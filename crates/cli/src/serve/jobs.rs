@@ -7,11 +7,11 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use ::serve::Handle;
+use agent::Purse;
 use evidence::{Clock, Receipt, SystemClock};
-use host::agents::{Accounts, Agents, HandOver, Jobs, Settle};
+use host::agents::{Accounts, Agents, HandOver, Jobs};
 use host::channels::Channels;
 use host::scheduler::{Came, Delivery, RunEnd};
-use llm::Usage;
 use model::Caller;
 
 use crate::failure::Failure;
@@ -28,11 +28,8 @@ const END_WITHIN: Duration = Duration::from_secs(10);
 struct Books(Handle);
 
 impl Accounts for Books {
-    fn begin(&self, who: &Caller, tokens: u64) -> Result<Settle, String> {
-        let Caller { user, agent, session, .. } = who;
-        let aside = self.0.set_aside(user.as_str(), agent.as_str(), session.as_str(), tokens)?;
-        let handle = self.0.clone();
-        Ok(Box::new(move |usage: Usage, is_all| handle.settle(aside, &usage, is_all)))
+    fn begin(&self, who: &Caller) -> Result<Arc<dyn Purse>, String> {
+        self.0.purse(who.user.as_str(), who.agent.as_str(), who.session.as_str())
     }
 }
 

@@ -175,7 +175,9 @@ fn untold(args: &Args, turn: &Turn, error: &TurnError, exit: Exit) {
 /// What an error means for the exit code.
 pub(super) fn exit_of(error: &TurnError) -> Exit {
     match error.code {
-        TurnErrorCode::AccessDenied | TurnErrorCode::BudgetExceeded => Exit::Refused,
+        TurnErrorCode::AccessDenied
+        | TurnErrorCode::BudgetExceeded
+        | TurnErrorCode::ModelUnpriced => Exit::Refused,
         TurnErrorCode::AgentNotFound | TurnErrorCode::SessionNotFound => Exit::Usage,
         TurnErrorCode::Busy
         | TurnErrorCode::QueryInProgress

@@ -149,8 +149,12 @@ impl Agents {
             tokens: task.tokens,
             ..usual
         };
-        let bounds =
-            Bounds { stop: Arc::clone(stop), limits, above: Some(Arc::clone(&task.above)) };
+        let bounds = Bounds {
+            stop: Arc::clone(stop),
+            limits,
+            above: Some(Arc::clone(&task.above)),
+            purse: None,
+        };
         let (begun, mut uses) = (Instant::now(), 0);
         let mut on_frame = |frame: Frame| {
             if let Frame::ToolResult { .. } = frame {

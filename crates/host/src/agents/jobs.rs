@@ -11,9 +11,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use aegx::Digest;
-use agent::{Runtime as _, TurnError, TurnErrorCode};
+use agent::{Purse, Runtime as _, TurnError, TurnErrorCode};
 use evidence::{Clock, Receipt, SystemClock};
-use llm::Usage;
 use model::ipc::Uuid;
 use model::{Caller, Kind, Profile, SessionId, Source, TaintTag};
 use monitor::taint::{tokens as counts, worse};
@@ -33,8 +32,6 @@ use crate::worker::{TurnLimits, tokens};
 
 /// Runs at once.
 pub const RUNS_MAX: usize = 4;
-/// Tokens that are set aside for a run whose job says nothing.
-const SET_ASIDE_TOKENS: u64 = 50_000;
 
 /// Where the answer of a run goes, once it is kept.
 pub trait HandOver: Send + Sync {
@@ -54,16 +51,13 @@ pub trait HandOver: Send + Sync {
     ) -> Result<String, String>;
 }
 
-/// Ends an account: what was used, and whether that is all.
-pub type Settle = Box<dyn FnOnce(Usage, bool) + Send>;
-
 /// Keeps accounts of what users spend, where somebody does.
 pub trait Accounts: Send + Sync {
-    /// Sets something aside for a run of about so many tokens.
+    /// Who pays for the questions of a run.
     ///
     /// # Errors
     /// Why nothing may be spent.
-    fn begin(&self, who: &Caller, tokens: u64) -> Result<Settle, String>;
+    fn begin(&self, who: &Caller) -> Result<Arc<dyn Purse>, String>;
 }
 
 /// Carries out jobs.
@@ -240,20 +234,19 @@ fn accounted(
     job: &Job,
     receipt: &Receipt,
 ) -> RunEnd {
-    let set_aside = job.token_budget.unwrap_or(SET_ASIDE_TOKENS);
-    let settle = match accounts.map(|it| it.begin(who, set_aside)).transpose() {
-        Ok(settle) => settle,
+    let purse = match accounts.map(|it| it.begin(who)).transpose() {
+        Ok(purse) => purse,
         Err(why) => return end_of(RunStatus::Refused, why, 0, job.tag.clone()),
     };
     let mut tag = job.tag.clone();
-    let outcome = agents.job(who, job, receipt, &mut tag);
-    let (usage, is_all) = match &outcome {
-        Ok(account) => (account.reply.usage, true),
-        Err(error) => (error.usage, error.is_all),
-    };
-    if let Some(settle) = settle {
-        settle(usage, is_all);
+    let outcome = agents.job(who, job, receipt, purse.clone(), &mut tag);
+    if let Some(purse) = purse {
+        purse.end();
     }
+    let usage = match &outcome {
+        Ok(account) => account.reply.usage,
+        Err(error) => error.usage,
+    };
     ended(outcome, tokens(&usage), tag)
 }
 
@@ -279,7 +272,7 @@ fn ended(outcome: Result<Account, TurnError>, used: u64, tag: Option<TaintTag>) 
 fn status_of(code: TurnErrorCode) -> RunStatus {
     match code {
         TurnErrorCode::AccessDenied | TurnErrorCode::AgentNotFound => RunStatus::Refused,
-        TurnErrorCode::BudgetExceeded => RunStatus::OverBudget,
+        TurnErrorCode::BudgetExceeded | TurnErrorCode::ModelUnpriced => RunStatus::OverBudget,
         TurnErrorCode::SessionNotFound
         | TurnErrorCode::Busy
         | TurnErrorCode::QueryInProgress
@@ -297,6 +290,7 @@ impl Agents {
         who: &Caller,
         job: &Job,
         receipt: &Receipt,
+        purse: Option<Arc<dyn Purse>>,
         tag: &mut Option<TaintTag>,
     ) -> Result<Account, TurnError> {
         cards::exists(&self.home, &who.agent)?;
@@ -313,7 +307,7 @@ impl Agents {
         self.in_slot(who, |slot| {
             let stop = slot.begin();
             let heard = || self.heard_of_job(who, job, receipt);
-            let errand = Errand { who, seat, limits, heard: &heard, recalls: None };
+            let errand = Errand { who, seat, limits, purse, heard: &heard, recalls: None };
             let outcome = self.turn_in(slot, &stop, &errand, &mut |_| {});
             if slot.worker().is_some() {
                 let carries = self.gate.monitor.tag(who).unwrap_or_else(|_| Some(worst()));

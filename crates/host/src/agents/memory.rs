@@ -8,9 +8,10 @@
 
 use std::path::Path;
 use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Instant;
 
 use evidence::{Clock as _, SystemClock};
-use llm::{Answer, Block, Flow, Message, Request, Role, Usage};
+use llm::{Answer, Block, Flow, Message, Request, Role, StopReason};
 use model::ipc::MemoryKind;
 use model::provider::{self, Provider, ProviderKind};
 use model::{AgentId, Caller, Effect};
@@ -24,7 +25,7 @@ use store::{Memory, MemoryError};
 use super::Agents;
 use crate::agent_session;
 use crate::gate::{Gate, GateError};
-use crate::worker::Spoken;
+use crate::worker::{Shared, Spoken, metered};
 
 /// Facts of one turn.
 const FACTS_MAX: usize = 20;
@@ -116,32 +117,19 @@ impl Agents {
         rows.and_then(|it| serde_json::from_str(&it.output.body).ok()).unwrap_or_default()
     }
 
-    /// Keeps what a turn was about; gives what the model used for that. What is not kept is on record, and changes
-    /// nothing of the turn.
-    pub(super) fn memorize(&self, who: &Caller, user: &str, assistant: &str) -> Usage {
+    /// Keeps what a turn was about. What is not kept is on record, and changes nothing of the turn.
+    pub(super) fn memorize(&self, whole: &Shared, who: &Caller, user: &str, assistant: &str) {
         let remembering = self.remembers.now();
-        // Where a turn has a limit, its own questions are what it is for.
-        if !remembering.memorizes || self.options.cost_max.is_some() {
-            return Usage::default();
+        if !remembering.memorizes {
+            return;
         }
-        let Some(shown) = shown(user, assistant) else { return Usage::default() };
-        let request = Request {
-            model: "fast".to_owned(),
-            system: agent::prompt::MEMORIZE.to_owned(),
-            messages: vec![Message {
-                role: Role::User,
-                content: vec![Block::Text { text: shown }],
-            }],
-            tools: Vec::new(),
-            max_tokens: None,
-            temperature: None,
-            effort: None,
-        };
-        let answer = match self.asks.ask(who, &request, &mut |_| Flow::Continue) {
-            Ok(answer) => answer,
-            Err(error) => return error.usage,
-        };
+        let Some(shown) = shown(user, assistant) else { return };
+        let answer = self.ask_beside(whole, who, agent::prompt::MEMORIZE, shown);
+        let Some(answer) = answer else { return };
         for fact in facts(&words(&answer)) {
+            if whole.is_over() {
+                return;
+            }
             let message = json!({
                 "action": "memory_write", "scope": scope(&who.agent), "content": fact.content,
                 "type": fact.kind, "source": SOURCE,
@@ -156,52 +144,73 @@ impl Agents {
             // A refusal is on record; the next fact may be another matter.
             let _ = self.gate.monitor.run(who, &Asked::Message(asked.as_bytes()), &keeping);
         }
-        answer.usage
     }
 
     /// Earlier messages as the model is shown them: those of long ago as a summary, if that is wanted. Their labels are the
-    /// session's already. Gives what the model used as well.
+    /// session's already.
     pub(super) fn summarised(
         &self,
+        whole: &Shared,
         who: &Caller,
         mut earlier: Vec<Spoken>,
-    ) -> (Vec<Spoken>, Usage) {
+    ) -> Vec<Spoken> {
         let history = self.remembers.now().history;
         let keep = history.summarize_keep_recent.as_len();
         let too_few = earlier.len() < history.summarize_threshold.as_len() || earlier.len() <= keep;
-        if !history.summarize.0 || too_few || self.options.cost_max.is_some() {
-            return (earlier, Usage::default());
+        if !history.summarize.0 || too_few || whole.limits.are_there() {
+            return earlier;
         }
         let mut recent = earlier.split_off(earlier.len().saturating_sub(keep));
         let lines = earlier.iter().map(|it| line(it.role, &it.text));
         let Some(text) = marked(&newest(&lines.collect::<String>())) else {
             earlier.append(&mut recent);
-            return (earlier, Usage::default());
+            return earlier;
         };
-        let request = Request {
-            model: "fast".to_owned(),
-            system: agent::prompt::SUMMARY.to_owned(),
-            messages: vec![Message { role: Role::User, content: vec![Block::Text { text }] }],
-            tools: Vec::new(),
-            max_tokens: None,
-            temperature: None,
-            effort: None,
-        };
-        let (summary, usage) = match self.asks.ask(who, &request, &mut |_| Flow::Continue) {
-            Ok(answer) => (words(&answer), answer.usage),
-            // Without a summary the recent part is shown: that was asked for, not the rest.
-            Err(error) => return (recent, error.usage),
-        };
+        let answer = self.ask_beside(whole, who, agent::prompt::SUMMARY, text);
+        // Without a summary the recent part is shown: that was asked for, not the rest.
+        let Some(answer) = answer else { return recent };
+        let summary = words(&answer);
         // INVARIANT (FailClosed): it is made of whatever was said, also of what came from outside. Without marks around it it
         // would pass for the user's own words.
-        let Some(summary) = marked(&summary) else { return (recent, usage) };
+        let Some(summary) = marked(&summary) else { return recent };
         let said = |role, text: String| Spoken { role, text };
         let mut shown = vec![
             said(Role::User, format!("{}\n{summary}", agent::prompt::SUMMARISED)),
             said(Role::Assistant, "I have read the summary.".to_owned()),
         ];
         shown.append(&mut recent);
-        (shown, usage)
+        shown
+    }
+
+    /// Asks the fast model beside a turn, on its account. None where there is no whole answer, and where the turn has a
+    /// limit of what may be used: then its own questions are what that is for.
+    fn ask_beside(
+        &self,
+        whole: &Shared,
+        who: &Caller,
+        system: &str,
+        text: String,
+    ) -> Option<Answer> {
+        let limits = whole.limits;
+        if limits.are_there() || whole.is_over() || !whole.may_ask_beside(limits.model_calls) {
+            return None;
+        }
+        let request = Request {
+            model: "fast".to_owned(),
+            system: system.to_owned(),
+            messages: vec![Message { role: Role::User, content: vec![Block::Text { text }] }],
+            tools: Vec::new(),
+            max_tokens: None,
+            temperature: None,
+            effort: None,
+        };
+        let begun = Instant::now();
+        let mut on_piece = |_| match whole.is_over() || begun.elapsed() > limits.wall {
+            true => Flow::Stop,
+            false => Flow::Continue,
+        };
+        let answer = metered(whole, &*self.asks, who, request, &mut on_piece).ok()?.ok()?;
+        (answer.stop != StopReason::Interrupted).then_some(answer)
     }
 }
 

@@ -20,21 +20,21 @@ use std::thread;
 use std::time::Duration;
 
 use agent::{
-    AgentCard, Approval, Frame, Question, Reply, Runtime, ToWorker, Turn, TurnError, TurnErrorCode,
-    Voice,
+    AgentCard, Approval, Frame, Purse, Question, Reply, Runtime, ToWorker, Turn, TurnError,
+    TurnErrorCode, Voice,
 };
 use evidence::{Clock, SystemClock};
 use llm::{Role, Usage};
 use model::{AgentId, Caller, Kind, SessionId, TaintTag, UserId};
 
 use crate::gate::{Gate, GateError};
-use crate::worker::{Asks, Bounds, History, Leases, Prepared, Seen, Spawner, Spoken};
-use crate::worker::{TurnLimits, add, context};
+use crate::worker::{Asks, Bounds, History, Leases, Prepared, Seen, Shared, Spawner, Spoken};
+use crate::worker::{TurnLimits, Worker, context};
 use crate::workspace;
 
 pub use cards::{DEFAULT_AGENT, all as cards, card};
 pub use create::{create, new_session};
-pub use jobs::{Accounts, HandOver, Jobs, RUNS_MAX, Settle};
+pub use jobs::{Accounts, HandOver, Jobs, RUNS_MAX};
 pub use settings::{AgentsOptions, WORKERS_MAX};
 
 pub(crate) use errors::error;
@@ -72,6 +72,8 @@ struct Errand<'a> {
     who: &'a Caller,
     seat: Seat,
     limits: TurnLimits,
+    /// Who pays for questions to models, where somebody keeps books.
+    purse: Option<Arc<dyn Purse>>,
     /// Takes in what is said, once the session is open; gives it and its label.
     heard: &'a dyn Fn() -> Result<(String, Option<TaintTag>), TurnError>,
     /// What the agent is reminded by, if it is to be reminded.
@@ -160,6 +162,16 @@ impl Agents {
         turn: &Turn,
         on_frame: &mut dyn FnMut(Frame),
     ) -> Result<Account, TurnError> {
+        self.account_paid(turn, None, on_frame)
+    }
+
+    /// The same, with each question to a model paid from `purse`, where there is one.
+    fn account_paid(
+        &self,
+        turn: &Turn,
+        purse: Option<Arc<dyn Purse>>,
+        on_frame: &mut dyn FnMut(Frame),
+    ) -> Result<Account, TurnError> {
         let who = caller(turn)?;
         cards::exists(&self.home, &who.agent)?;
         self.in_slot(&who, |slot| {
@@ -173,7 +185,7 @@ impl Agents {
             // What is remembered of a user is not for others who hear the answer.
             let recalls = (turn.voice == Voice::User).then_some(turn.content.as_str());
             let heard = || self.heard(&who, turn);
-            let errand = Errand { who: &who, seat, limits, heard: &heard, recalls };
+            let errand = Errand { who: &who, seat, limits, purse, heard: &heard, recalls };
             let outcome = self.turn_in(slot, &stop, &errand, on_frame);
             let is_of_no_use = slot.worker().is_none_or(|it| it.is_over());
             if is_of_no_use {
@@ -226,12 +238,37 @@ impl Agents {
         errand: &Errand<'_>,
         on_frame: &mut dyn FnMut(Frame),
     ) -> Result<Account, TurnError> {
-        let Errand { who, ref seat, limits, heard, recalls } = *errand;
-        let worker = self.worker(slot, who, seat);
+        let worker = self.worker(slot, errand.who, &errand.seat);
         if stop.load(Ordering::Acquire) {
             return Ok(Account::interrupted());
         }
-        let worker = worker?;
+        // The turn with what is asked beside it: limits and purse are those of all of it.
+        let whole = Arc::new(Shared::new(&Bounds {
+            stop: Arc::clone(stop),
+            limits: errand.limits,
+            above: None,
+            purse: errand.purse.clone(),
+        }));
+        let outcome = self.turn_of(&*worker?, &whole, errand, on_frame);
+        whole.finish();
+        // What was used is that of all of it, however it ended.
+        match outcome {
+            Ok(mut account) => {
+                account.reply.usage = whole.usage();
+                Ok(account)
+            }
+            Err(error) => Err(error.after(whole.usage())),
+        }
+    }
+
+    fn turn_of(
+        &self,
+        worker: &Worker,
+        whole: &Arc<Shared>,
+        errand: &Errand<'_>,
+        on_frame: &mut dyn FnMut(Frame),
+    ) -> Result<Account, TurnError> {
+        let Errand { who, limits, heard, recalls, .. } = *errand;
         let history = History::of(&self.home, who).map_err(|it| not_kept(&it.into()))?;
         let most = self.remembers.now().history.max_turns.as_len();
         let earlier = history.read(&*self.gate.store, who, most);
@@ -246,32 +283,28 @@ impl Agents {
         let context = context(&self.home, who).map_err(|it| not_kept(&it.into()))?;
         let memory: Vec<String> = context.into_iter().chain(self.recalled(who, recalls)).collect();
         // One that was spoken to knows what was said.
-        let (earlier, summarising) = match worker.is_fresh() {
-            true => self.summarised(who, earlier),
-            false => (earlier, Usage::default()),
+        let earlier = match worker.is_fresh() {
+            true => self.summarised(whole, who, earlier),
+            false => earlier,
         };
         let prepared =
             Prepared { content: &content, earlier: &earlier, memory: &memory, now: now() };
         let message: ToWorker = worker.prepare(&self.gate.monitor, &prepared)?;
-        let bounds = Bounds { stop: Arc::clone(stop), limits, above: None };
+        let stop = Arc::clone(whole.stop());
+        let (limits, above) = (limits.without_use(), Some(Arc::clone(whole)));
+        let bounds = Bounds { stop, limits, above, purse: None };
         let judge = OfSession { monitor: &self.gate.monitor, who };
         let mut stream = Stream::new(&judge);
         let mut on_shown = |frame| stream.take(frame).into_iter().for_each(&mut *on_frame);
-        let seen = worker.turn(&message, &bounds, &*self.gate.store, &now, &mut on_shown);
-        let seen = seen.map_err(|mut it| {
-            add(&mut it.usage, summarising);
-            it
-        })?;
+        let seen = worker.turn(&message, &bounds, &*self.gate.store, &now, &mut on_shown)?;
 
         let Seen { mut reply, denied, needs_person } = seen;
         reply.content = self.gate.monitor.without_secrets(&reply.content).into_owned();
         let spoken = said(Role::Assistant, &reply.content);
-        add(&mut reply.usage, summarising);
-        self.let_out(&history, who, &spoken).map_err(|it| it.after(reply.usage))?;
+        self.let_out(&history, who, &spoken)?;
         stream.rest().for_each(&mut *on_frame);
-        if !reply.interrupted && !stop.load(Ordering::Acquire) {
-            let memorising = self.memorize(who, &content, &reply.content);
-            add(&mut reply.usage, memorising);
+        if !reply.interrupted {
+            self.memorize(whole, who, &content, &reply.content);
         }
         Ok(Account { reply, denied, needs_person })
     }
@@ -282,8 +315,13 @@ impl Runtime for Agents {
         cards::all(&self.home)
     }
 
-    fn turn(&self, turn: &Turn, on_frame: &mut dyn FnMut(Frame)) -> Result<Reply, TurnError> {
-        self.account(turn, on_frame).map(|it| it.reply)
+    fn turn(
+        &self,
+        turn: &Turn,
+        purse: &Arc<dyn Purse>,
+        on_frame: &mut dyn FnMut(Frame),
+    ) -> Result<Reply, TurnError> {
+        self.account_paid(turn, Some(Arc::clone(purse)), on_frame).map(|it| it.reply)
     }
 
     fn interrupt(&self, user: &str, agent: &str, session: &str) {

@@ -6,7 +6,7 @@ use std::thread;
 use agent::{MESSAGES_MAX, PARALLEL_CALLS_MAX, Purpose, ToWorker};
 use llm::{Answer, Block, ErrorKind, Flow, Message, Request};
 
-use super::meter::{SPENT, metered};
+use super::meter::metered;
 use super::shared::Shared;
 use super::start::Inner;
 
@@ -56,14 +56,14 @@ fn asking(worker: &Inner, shared: &Shared, id: u64, purpose: Purpose, messages: 
     // Before the answer is told: the next question may come at once.
     shared.has_asked();
     match outcome {
-        None => no_answer(worker, id, ErrorKind::Invalid, SPENT),
-        Some(Ok(answer)) => {
+        Err(why) => no_answer(worker, id, ErrorKind::Invalid, &why.message),
+        Ok(Ok(answer)) => {
             if purpose == Purpose::Step {
                 shared.of_turn().answer = text(&answer);
             }
             let _ = worker.link.say(&ToWorker::Answer { id, answer });
         }
-        Some(Err(error)) => {
+        Ok(Err(error)) => {
             let detail = agent::clean(&error.detail, super::ERROR_CHARS_MAX);
             shared.of_turn().failed = Some((error.kind, detail.clone()));
             no_answer(worker, id, error.kind, &detail);

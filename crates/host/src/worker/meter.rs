@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use llm::{Answer, ErrorKind, Flow, LlmError, Piece, Request, Usage};
+use agent::{Aside, Estimate, NotPaid, Purse, TurnErrorCode};
+use llm::{ANSWER_TOKENS_USUAL, Answer, ErrorKind, Flow, LlmError, Piece, Request, Usage};
 use model::Caller;
 
 use super::model::Asks;
@@ -12,40 +13,71 @@ use crate::executor::Questions;
 /// The longest answer that a model may be asked for, in tokens.
 const ANSWER_TOKENS_MAX: u32 = 200_000;
 /// Why nobody is asked.
-pub(super) const SPENT: &str = "as much is used as may be, or the turn is over";
+const SPENT: &str = "as much is used as may be, or the turn is over";
 
-/// Asks, as far as the limits of the turn go, and counts what it used. Nothing if as much is used as may be: then nobody
-/// was asked.
-pub(super) fn metered(
+/// Asks, as far as the limits of the turn and whoever pays for it go, and counts what it used.
+///
+/// # Errors
+/// If as much is used as may be: then nobody was asked.
+pub(crate) fn metered(
     shared: &Shared,
     asks: &dyn Asks,
     who: &Caller,
     request: Request,
     on_piece: &mut dyn FnMut(Piece) -> Flow,
-) -> Option<Result<Answer, LlmError>> {
+) -> Result<Result<Answer, LlmError>, NotPaid> {
     // INVARIANT (OnePurse): where there is a limit, whoever asks does so one after the other, so that none of them spends
     // what another one has spent already.
     let purses = shared.purses();
+    let spent = || NotPaid::new(TurnErrorCode::BudgetExceeded, SPENT);
     // Whoever had to wait may find the turn over.
-    let is_late = !purses.is_empty() && shared.is_over();
-    if is_late || shared.is_spent() {
-        shared.of_turn().over_cost |= !is_late;
-        return None;
+    if !purses.is_empty() && shared.is_over() {
+        return Err(spent());
+    }
+    let too_much = |why: NotPaid| {
+        shared.of_turn().over = Some(why.clone());
+        why
+    };
+    if shared.is_spent() {
+        return Err(too_much(spent()));
     }
     let max_tokens = [request.max_tokens, answer_max(shared)].into_iter().flatten().min();
     let request = Request { max_tokens, ..request };
+    let (paid, request) = pay(shared, asks, request).map_err(too_much)?;
     let outcome = asks.ask(who, &request, on_piece);
-    // INVARIANT (FailClosed): what has no price costs more than anything, where somebody has set a limit.
-    let unknown = if shared.has_cost_limit() { u64::MAX } else { 0 };
-    let cost = |model: &str, usage: &Usage| asks.cost(model, usage).unwrap_or(unknown);
-    match &outcome {
-        Ok(answer) => shared.count(answer.usage, cost(&answer.model, &answer.usage)),
-        // A question that the gate did not let out has used nothing.
-        Err(error) if error.usage == Usage::default() => {}
-        Err(error) => shared.count(error.usage, cost(&request.model, &error.usage)),
+    let (model, usage) = match &outcome {
+        Ok(answer) => (&answer.model, answer.usage),
+        Err(error) => (&request.model, error.usage),
+    };
+    let price = asks.price(model);
+    if let Some((purse, aside)) = paid {
+        purse.after(aside, &usage, price);
+    }
+    // A question that the gate did not let out has used nothing.
+    if outcome.is_ok() || usage != Usage::default() {
+        // INVARIANT (FailClosed): what has no price costs more than anything, where somebody has set a limit.
+        let unknown = if shared.has_cost_limit() { u64::MAX } else { 0 };
+        shared.count(usage, price.map_or(unknown, |it| it.cost(&usage)));
     }
     drop(purses);
-    Some(outcome)
+    Ok(outcome)
+}
+
+/// What was set aside for a question, and by whom.
+type Paid = Option<(Arc<dyn Purse>, Aside)>;
+
+/// Has a question paid before it is asked, where somebody pays. Its answer is at most as long as that is enough for.
+fn pay(shared: &Shared, asks: &dyn Asks, request: Request) -> Result<(Paid, Request), NotPaid> {
+    let Some(purse) = shared.payer() else { return Ok((None, request)) };
+    let most = Estimate {
+        input_tokens: request.tokens_at_most(),
+        output_tokens: request.max_tokens.unwrap_or(ANSWER_TOKENS_USUAL).into(),
+        price: asks.price(&request.model),
+    };
+    let aside = purse.before(&most)?;
+    let enough = aside.output_tokens.map(|it| u32::try_from(it).unwrap_or(ANSWER_TOKENS_MAX));
+    let max_tokens = [request.max_tokens, enough].into_iter().flatten().min();
+    Ok((Some((purse, aside)), Request { max_tokens, ..request }))
 }
 
 /// The longest answer in tokens, where somebody has set a limit.
@@ -72,7 +104,7 @@ impl Questions for Metered {
         }
         let mut on_piece = |_| if shared.is_interrupted() { Flow::Stop } else { Flow::Continue };
         let outcome = metered(&shared, &*self.asks, who, request, &mut on_piece);
-        outcome.unwrap_or_else(|| refused(SPENT))
+        outcome.unwrap_or_else(|why| refused(&why.message))
     }
 }
 
@@ -112,7 +144,7 @@ mod tests {
             Ok(Answer { content: Vec::new(), stop, usage, model: "mock/m".to_owned() })
         }
 
-        fn cost(&self, _: &str, _: &Usage) -> Option<u64> {
+        fn price(&self, _: &str) -> Option<llm::Price> {
             None
         }
     }
@@ -139,7 +171,7 @@ mod tests {
         assert!(ask().is_err());
         assert_eq!(tokens(&turn.of_turn().usage), 20, "a failure is used, too");
         assert_eq!(ask().unwrap_err().detail, SPENT);
-        assert!(turn.of_turn().over_cost);
+        assert!(turn.of_turn().over.is_some());
         // As often as one may.
         model.fails.store(false, Ordering::Release);
         begin(TurnLimits { model_calls: 1, ..TurnLimits::default() });

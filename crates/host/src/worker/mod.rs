@@ -32,7 +32,8 @@ pub use model::Asks;
 pub use offer::Offer;
 
 pub(crate) use lease::Leases;
-pub(crate) use shared::{Bounds, Current, Shared, add, tokens};
+pub(crate) use meter::metered;
+pub(crate) use shared::{Bounds, Current, Shared, tokens};
 pub(crate) use spawner::Spawner;
 pub(crate) use start::{Start, Worker};
 pub(crate) use told::context;

@@ -1,8 +1,8 @@
 //! Who asks models for a worker.
 
-use llm::{Answer, Flow, LlmError, Piece, Request, Usage};
+use llm::{Answer, Flow, LlmError, Piece, Price, Request};
 use model::Caller;
-use policy::access::Task;
+use policy::access::{ModelRef, Task};
 
 use crate::models::Models;
 
@@ -19,9 +19,8 @@ pub trait Asks: Send + Sync {
         on_piece: &mut dyn FnMut(Piece) -> Flow,
     ) -> Result<Answer, LlmError>;
 
-    /// What so much costs of a model, in micro-dollars, where that is known: of the dearest, where the name is that of a task
-    /// that has several.
-    fn cost(&self, model: &str, usage: &Usage) -> Option<u64>;
+    /// What a model costs, where that is known: as much as the dearest, where the name is that of a task that has several.
+    fn price(&self, model: &str) -> Option<Price>;
 }
 
 impl Asks for Models {
@@ -34,12 +33,26 @@ impl Asks for Models {
         Models::ask(self, who, request, on_piece)
     }
 
-    fn cost(&self, model: &str, usage: &Usage) -> Option<u64> {
-        let Some(task) = Task::parse(model) else {
-            return self.catalog().price_of(model).map(|it| it.cost(usage));
+    fn price(&self, model: &str) -> Option<Price> {
+        // A request without a name means the task of the same name.
+        let name = if model.is_empty() { Task::Default.as_str() } else { model };
+        let catalog = self.catalog();
+        let is_meant = |it: &&ModelRef| it.model == name || it.to_string() == name;
+        let models: Vec<&ModelRef> = match Task::parse(name) {
+            Some(task) => catalog.chain(task).iter().collect(),
+            None => catalog.all().into_iter().filter(is_meant).collect(),
         };
-        let each = self.catalog().chain(task).iter();
-        let costs = each.map(|it| self.catalog().price(it).map(|it| it.cost(usage)));
-        costs.collect::<Option<Vec<u64>>>()?.into_iter().max()
+        let prices = models.into_iter().map(|it| catalog.price(it));
+        prices.collect::<Option<Vec<Price>>>()?.into_iter().reduce(dearest)
+    }
+}
+
+/// The dearest of both, in each kind of tokens.
+fn dearest(one: Price, other: Price) -> Price {
+    Price {
+        input: one.input.max(other.input),
+        output: one.output.max(other.output),
+        cache_read: one.cache_read.max(other.cache_read),
+        cache_write: one.cache_write.max(other.cache_write),
     }
 }

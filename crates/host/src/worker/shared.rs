@@ -6,7 +6,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use aegx::Digest;
-use agent::Frame;
+use agent::{Frame, NotPaid, Purse};
 use llm::{ErrorKind, Usage};
 use model::ipc::Uuid;
 
@@ -14,6 +14,9 @@ use super::turn::TurnLimits;
 
 /// Frames of the host's own that wait to be shown; more of them are not.
 const TOLD_MAX: usize = 1000;
+
+/// Questions to models of one turn: its own, those of its tools, those of its sub-agents and theirs.
+pub(crate) const MODEL_CALLS_IN_ALL_MAX: usize = 300;
 
 /// What is known of one turn. Each has its own: what comes late counts for the turn that it belongs to.
 #[derive(Default)]
@@ -25,18 +28,22 @@ pub(crate) struct Shared {
     /// The turn of the session that handed this one its task. What is used here is used there too, and whatever ends that
     /// one ends this.
     above: Option<Arc<Self>>,
-    pub(super) limits: TurnLimits,
+    pub(crate) limits: TurnLimits,
+    /// Who pays for its questions to models, if somebody else than the one above does.
+    purse: Option<Arc<dyn Purse>>,
     turn: Mutex<OfTurn>,
     at_work: Mutex<usize>,
     nobody: Condvar,
     asking: AtomicBool,
     asked: AtomicUsize,
+    /// The same with those below.
+    asked_in_all: AtomicUsize,
     called: AtomicUsize,
     handed_on: AtomicUsize,
     /// Levels of turns beneath this one.
     levels: AtomicU32,
     /// Held by whoever asks a model where there is a limit: what one uses is counted before the next one asks.
-    purse: Mutex<()>,
+    turns: Mutex<()>,
     told: Mutex<VecDeque<Frame>>,
 }
 
@@ -64,8 +71,8 @@ pub(crate) struct OfTurn {
     pub(super) calls: Vec<(String, String)>,
     /// What that cost, in micro-dollars, as far as prices are known.
     pub(super) cost: u64,
-    /// Was a question not asked because of the cost?
-    pub(super) over_cost: bool,
+    /// Why a question was not asked, if as much was used as may be.
+    pub(super) over: Option<NotPaid>,
     /// Rules that denied a call.
     pub(super) denied: Vec<String>,
     /// Calls that a person could allow, and nobody did.
@@ -82,17 +89,17 @@ pub(crate) struct OfTurn {
 
 impl Shared {
     /// Of a turn that ends when `stop` says so; perhaps it does already.
-    pub(super) fn new(bounds: &Bounds) -> Self {
-        let Bounds { stop, limits, above } = bounds;
-        let (interrupted, above) = (Arc::clone(stop), above.clone());
-        let shared = Self { interrupted, limits: *limits, above, ..Self::default() };
+    pub(crate) fn new(bounds: &Bounds) -> Self {
+        let Bounds { stop, limits, above, purse } = bounds;
+        let (interrupted, above, purse) = (Arc::clone(stop), above.clone(), purse.clone());
+        let shared = Self { interrupted, limits: *limits, above, purse, ..Self::default() };
         for (level, it) in (0_u32..).zip(shared.chain()) {
             it.levels.fetch_max(level, Ordering::AcqRel);
         }
         shared
     }
 
-    pub(super) fn is_interrupted(&self) -> bool {
+    pub(crate) fn is_interrupted(&self) -> bool {
         self.interrupted.load(Ordering::Acquire) || self.is_cut_off()
     }
 
@@ -112,8 +119,13 @@ impl Shared {
     }
 
     /// It has come to its end: what it has handed on ends with it.
-    pub(super) fn finish(&self) {
+    pub(crate) fn finish(&self) {
         self.over.store(true, Ordering::Release);
+    }
+
+    /// Says that it is to end.
+    pub(crate) fn stop(&self) -> &Arc<AtomicBool> {
+        &self.interrupted
     }
 
     pub(super) fn interrupt(&self) {
@@ -126,13 +138,15 @@ impl Shared {
 
     /// Counts a question to a model; false if one is asked already, or there were enough.
     pub(super) fn may_ask(&self, at_most: usize) -> bool {
-        let counted = self.asked.fetch_add(1, Ordering::AcqRel) < at_most;
-        counted && !self.asking.swap(true, Ordering::AcqRel)
+        self.may_ask_beside(at_most) && !self.asking.swap(true, Ordering::AcqRel)
     }
 
-    /// Counts a question to a model that a tool asks, beside others; false if there were enough.
-    pub(super) fn may_ask_beside(&self, at_most: usize) -> bool {
-        self.asked.fetch_add(1, Ordering::AcqRel) < at_most
+    /// Counts a question to a model that a tool asks, beside others, here and above; false if there were enough: of this
+    /// turn, or of any turn that it works for with all below that.
+    pub(crate) fn may_ask_beside(&self, at_most: usize) -> bool {
+        let enough = |count: &AtomicUsize, most| count.fetch_add(1, Ordering::AcqRel) >= most;
+        !enough(&self.asked, at_most)
+            && !self.chain().any(|it| enough(&it.asked_in_all, MODEL_CALLS_IN_ALL_MAX))
     }
 
     pub(super) fn has_asked(&self) {
@@ -161,10 +175,20 @@ impl Shared {
         std::iter::successors(Some(self), |it| it.above.as_deref())
     }
 
+    /// Who pays for what is asked here.
+    pub(super) fn payer(&self) -> Option<Arc<dyn Purse>> {
+        self.chain().find_map(|it| it.purse.clone())
+    }
+
+    /// What models used in it until now.
+    pub(crate) fn usage(&self) -> Usage {
+        self.of_turn().usage
+    }
+
     /// Waits until nobody else spends of a limit that counts here. They are taken from below upwards, by everybody.
     pub(super) fn purses(&self) -> Vec<MutexGuard<'_, ()>> {
         let limited = self.chain().filter(|it| it.limits.are_there());
-        limited.map(|it| held(&it.purse)).collect()
+        limited.map(|it| held(&it.turns)).collect()
     }
 
     /// Is as much used as may be, here or above?
@@ -265,6 +289,8 @@ pub(crate) struct Bounds {
     pub(crate) limits: TurnLimits,
     /// The turn that handed it its task.
     pub(crate) above: Option<Arc<Shared>>,
+    /// Who pays for its questions, if somebody else than the one above does.
+    pub(crate) purse: Option<Arc<dyn Purse>>,
 }
 
 /// All tokens of a usage.
@@ -328,6 +354,11 @@ mod tests {
         assert_eq!((calls, tasks), (5, 4));
         let deep = turn(TurnLimits::default(), Some(&children[0]));
         assert!(!deep.is_interrupted());
+        // Each may ask as often as it may, and all of them together not more often than the first one.
+        let asks = children.iter().cycle().take(2 * MODEL_CALLS_IN_ALL_MAX);
+        let asked = asks.filter(|it| it.may_ask_beside(MODEL_CALLS_IN_ALL_MAX)).count();
+        assert_eq!(asked, MODEL_CALLS_IN_ALL_MAX);
+        assert!(!root.may_ask(1) && !deep.may_ask(1));
         root.finish();
         assert!(deep.is_interrupted() && children.iter().all(|it| it.is_interrupted()));
         assert!(!root.is_interrupted() && root.is_over());
@@ -344,7 +375,7 @@ mod tests {
         let [one, other] = [(); 2].map(|()| turn(TurnLimits::default(), Some(&root)));
         let held = one.purses();
         assert_eq!(held.len(), 1);
-        assert!(root.purse.try_lock().is_err());
+        assert!(root.turns.try_lock().is_err());
         drop(held);
         assert_eq!(other.purses().len(), 1);
     }

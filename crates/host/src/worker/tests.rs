@@ -3,12 +3,14 @@
 
 use std::os::unix::net::UnixStream;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use agent::{Frame, FromWorker, ToWorker, TurnError, TurnErrorCode, wire};
+use agent::{
+    Aside, Estimate, Frame, FromWorker, NotPaid, Purse, ToWorker, TurnError, TurnErrorCode, wire,
+};
 use evidence::{Clock, Durability, SystemClock};
 use llm::{Answer, Block, ErrorKind, Flow, LlmError, Piece, Request, StopReason, Usage};
 use model::{AgentId, Caller, Kind, SessionId, UserId};
@@ -57,7 +59,7 @@ impl Asks for Model {
         Ok(Answer { content, stop: StopReason::EndTurn, usage, model: "mock/m".to_owned() })
     }
 
-    fn cost(&self, _: &str, _: &Usage) -> Option<u64> {
+    fn price(&self, _: &str) -> Option<llm::Price> {
         None
     }
 }
@@ -68,6 +70,32 @@ struct House {
     leases: Leases,
     worker: Worker,
     model: Arc<Model>,
+    purse: Option<Arc<dyn Purse>>,
+}
+
+/// Enough for so many questions of ten tokens.
+#[derive(Default)]
+struct Coins {
+    left: AtomicUsize,
+    /// What was settled, and what was wanted before.
+    settled: Mutex<Vec<u64>>,
+}
+
+impl Purse for Coins {
+    fn before(&self, most: &Estimate) -> Result<Aside, NotPaid> {
+        assert!(most.input_tokens > 500 && most.output_tokens > 0);
+        let take = |it: usize| it.checked_sub(1);
+        match self.left.fetch_update(Ordering::AcqRel, Ordering::Acquire, take) {
+            Ok(_) => Ok(Aside { id: 1, output_tokens: Some(77) }),
+            Err(_) => Err(NotPaid::new(TurnErrorCode::BudgetExceeded, "no coins")),
+        }
+    }
+
+    fn after(&self, _: Aside, usage: &Usage, _: Option<llm::Price>) {
+        self.settled.lock().unwrap().push(usage.input_tokens + usage.output_tokens);
+    }
+
+    fn end(&self) {}
 }
 
 /// A session whose worker is `play`, which is given the socket.
@@ -115,7 +143,14 @@ fn house(home: &Path, play: impl FnOnce(UnixStream) + Send + 'static) -> House {
         lease,
         tool_log: None,
     };
-    House { stop: Arc::default(), gate, leases, worker: Worker::of(inner, stopper), model }
+    House {
+        stop: Arc::default(),
+        gate,
+        leases,
+        worker: Worker::of(inner, stopper),
+        model,
+        purse: None,
+    }
 }
 
 impl House {
@@ -128,7 +163,8 @@ impl House {
         let turn = Prepared { content: "hello", earlier: &[], memory: &[], now: now() };
         let message = self.worker.prepare(&self.gate.monitor, &turn).unwrap();
         let limits = TurnLimits { wall: Duration::from_secs(10), cost, ..TurnLimits::default() };
-        let bounds = Bounds { stop: Arc::clone(&self.stop), limits, above: None };
+        let (stop, purse) = (Arc::clone(&self.stop), self.purse.clone());
+        let bounds = Bounds { stop, limits, above: None, purse };
         self.worker.turn(&message, &bounds, &*self.gate.store, &now, &mut |it| frames.push(it))
     }
 }
@@ -268,6 +304,29 @@ fn a_model_that_fails_costs_what_it_used() {
     // It has no price, so that nothing is left of the limit: the second question is not asked.
     assert_eq!(error.code, TurnErrorCode::BudgetExceeded, "{error}");
     assert_eq!((house.model.asked.lock().unwrap().len(), error.usage.input_tokens), (1, 7));
+    house.worker.end().unwrap();
+}
+
+#[test]
+fn each_question_is_paid_before_it_is_asked() {
+    let home = tempfile::tempdir().unwrap();
+    let mut house = house(home.path(), |mut socket| {
+        hear(&mut socket);
+        for id in 1..4 {
+            say(&mut socket, &ask(id));
+            until_answered(&mut socket);
+        }
+        say(&mut socket, &json!({"type": "error", "code": "model", "message": "x"}));
+        hear(&mut socket);
+    });
+    let coins = Arc::new(Coins { left: 2.into(), ..Coins::default() });
+    house.purse = Some(Arc::clone(&coins) as Arc<dyn Purse>);
+    let error = house.turn(&mut Vec::new()).err().unwrap();
+    assert_eq!((error.code, error.message.as_str()), (TurnErrorCode::BudgetExceeded, "no coins"));
+    let asked = house.model.asked.lock().unwrap();
+    assert_eq!(asked.iter().map(|it| it.max_tokens).collect::<Vec<_>>(), [Some(77); 2]);
+    drop(asked);
+    assert_eq!(*coins.settled.lock().unwrap(), [10, 10]);
     house.worker.end().unwrap();
 }
 

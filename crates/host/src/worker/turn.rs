@@ -43,8 +43,13 @@ pub(crate) struct TurnLimits {
 
 impl TurnLimits {
     /// Is there a limit of what may be used?
-    pub(super) fn are_there(&self) -> bool {
+    pub(crate) fn are_there(&self) -> bool {
         self.cost.is_some() || self.tokens.is_some()
+    }
+
+    /// The same without what may be used, for a turn whose use is bounded by the one above.
+    pub(crate) fn without_use(self) -> Self {
+        Self { cost: None, tokens: None, ..self }
     }
 }
 
@@ -272,7 +277,7 @@ impl Worker {
 
 /// What the turn came to, by what the parent saw itself.
 fn settled(ending: Ending, turn: OfTurn) -> Result<Seen, TurnError> {
-    let OfTurn { usage, calls, denied, answer, failed, open, over_cost, sub_agent_open, .. } = turn;
+    let OfTurn { usage, calls, denied, answer, failed, open, over, sub_agent_open, .. } = turn;
     let needs_person = !open.is_empty() || sub_agent_open;
     match ending {
         Ending::Result { interrupted } => {
@@ -280,13 +285,10 @@ fn settled(ending: Ending, turn: OfTurn) -> Result<Seen, TurnError> {
             let reply = Reply { content, interrupted, usage, tool_calls: calls };
             Ok(Seen { reply, denied, needs_person })
         }
-        Ending::Error { message, .. } if over_cost => {
-            let message = agent::clean(&message, ERROR_CHARS_MAX);
-            Err(TurnError::new(TurnErrorCode::BudgetExceeded, message))
-        }
-        Ending::Error { code, message } => Err(match failed {
-            Some((kind, detail)) => TurnError::new(TurnErrorCode::ModelError(kind), detail),
-            None => {
+        Ending::Error { code, message } => Err(match (over, failed) {
+            (Some(why), _) => TurnError::new(why.code, why.message),
+            (None, Some((kind, detail))) => TurnError::new(TurnErrorCode::ModelError(kind), detail),
+            (None, None) => {
                 let code = agent::clean(&code, agent::FRAME_NAME_CHARS_MAX).replace('\n', " ");
                 let message = agent::clean(&message, ERROR_CHARS_MAX);
                 broken(format!("worker_{code}: {message}"))

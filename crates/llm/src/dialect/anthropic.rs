@@ -7,10 +7,8 @@ use super::{Progress, ReadError, Reader};
 use crate::answer::StopReason;
 use crate::assembly::{Assembly, Broken};
 use crate::classify;
-use crate::request::{Block, Message, Request, Role, as_object};
+use crate::request::{ANSWER_TOKENS_USUAL, Block, Message, Request, Role, as_object};
 
-/// The longest answer where nobody says so: the API wants a number.
-const MAX_TOKENS_DEFAULT: u32 = 8192;
 /// The highest temperature that the API takes.
 const TEMPERATURE_MAX: f32 = 1.0;
 
@@ -18,7 +16,7 @@ pub(super) fn body(request: &Request) -> Value {
     let mut body = Map::new();
     let mut add = |name: &str, value: Value| _ = body.insert(name.to_owned(), value);
     add("model", request.model.as_str().into());
-    add("max_tokens", request.max_tokens.unwrap_or(MAX_TOKENS_DEFAULT).into());
+    add("max_tokens", request.max_tokens.unwrap_or(ANSWER_TOKENS_USUAL).into());
     add("stream", true.into());
     if !request.system.is_empty() {
         // What stands before the conversation is the same each time: it is read from the cache.

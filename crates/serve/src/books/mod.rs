@@ -15,7 +15,7 @@ use rusqlite::{Connection, OpenFlags, Row};
 pub use retention::Forgotten;
 pub(crate) use sessions::{Page, Role, SessionRow};
 pub(crate) use spending::windows;
-pub use spending::{Account, Exceeded, Reservation, Scope, Spent, Totals};
+pub use spending::{Account, Exceeded, Scope, Spent, Totals};
 
 /// The books of one state directory.
 pub struct Books(Mutex<Connection>);
@@ -91,6 +91,9 @@ impl Books {
             VERSION => {}
             other => return Err(BooksError::Version(other)),
         }
+        // Of version 1, too: it changes nothing that is kept.
+        let index = "CREATE INDEX IF NOT EXISTS spending_of_session ON spending (session, user)";
+        connection.execute(index, [])?;
         connection.execute("UPDATE spending SET settled = 1 WHERE settled = 0", [])?;
         Ok(Self(Mutex::new(connection)))
     }
@@ -98,6 +101,19 @@ impl Books {
     fn lock(&self) -> MutexGuard<'_, Connection> {
         // A transaction that was torn is rolled back when its guard is dropped.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Does something that may be lost with the power, though not with the process: nobody waits for the disk.
+    fn unhurried<T>(
+        &self,
+        work: impl FnOnce(&mut Connection) -> Result<T, BooksError>,
+    ) -> Result<T, BooksError> {
+        let mut connection = self.lock();
+        connection.pragma_update(None, "synchronous", "NORMAL")?;
+        let done = work(&mut connection);
+        // Whoever comes next waits for the disk again.
+        connection.pragma_update(None, "synchronous", "FULL")?;
+        done
     }
 
     /// Do they answer?

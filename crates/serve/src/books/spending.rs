@@ -1,14 +1,17 @@
-//! What users spend: set aside before a turn, settled after it.
+//! What users spend: set aside before each question to a model, settled after it.
 //!
-//! INVARIANT (NeverUndercounted): a turn begins only after a row for it is durable, and that row counts from then on.
+//! INVARIANT (NeverUndercounted): a question is asked only after a row for it is durable, and that row counts from then on.
 //! Settling replaces what was set aside by what was used; a server that dies in between leaves it as it was set aside.
+//! Settling needs not be durable by itself: what is lost of it stays spent.
 
-use llm::Usage;
-use policy::access::{Budget, Limits, Prices, Unit, User};
-use rusqlite::{Connection, TransactionBehavior, params};
+use agent::{Aside, Estimate};
+use llm::{Price, Usage};
+use policy::access::{Budget, Limits, Unit, User};
+use rusqlite::{Connection, TransactionBehavior, params, params_from_iter};
 use serde::Deserialize;
 
 use super::{Books, BooksError, amount};
+use crate::limits::ANSWER_TOKENS_MIN;
 
 /// Who spends, on what.
 #[derive(Clone, Copy, Debug)]
@@ -19,15 +22,6 @@ pub struct Account<'a> {
     pub agent: &'a str,
     /// The session.
     pub session: &'a str,
-    /// What tokens cost, where it is known.
-    pub prices: Option<&'a Prices>,
-}
-
-/// Something that was set aside.
-#[derive(Debug)]
-#[must_use = "what was set aside stays spent until it is settled"]
-pub struct Reservation {
-    id: i64,
 }
 
 /// Amounts of one turn or of many, in tokens that count and in millionths of a dollar.
@@ -79,21 +73,17 @@ const DAY: i64 = 86_400;
 /// The windows of a budget, in seconds.
 const MONTH: i64 = 30 * DAY;
 const MICRO: f64 = 1_000_000.0;
+/// Tokens that a price is for.
+const TOKENS_PER_PRICE: u128 = 1_000_000;
 
 impl Spent {
     /// What so many tokens are. Those of the cache count in full unless it is known what they cost.
     #[must_use]
-    pub fn of(usage: &Usage, prices: Option<&Prices>) -> Self {
-        let micro_usd = |prices: &Prices| {
-            // A dollar for a million tokens is a millionth for one.
-            usage.input_tokens as f64 * prices.input
-                + usage.output_tokens as f64 * prices.output
-                + usage.cache_read_tokens as f64 * prices.cache_read
-                + usage.cache_creation_tokens as f64 * prices.cache_creation
-        };
-        let cached = |count: u64, price: fn(&Prices) -> f64| match prices {
-            Some(prices) if prices.input > 0.0 => {
-                (count as f64 * (price(prices) / prices.input)).ceil() as u64
+    pub fn of(usage: &Usage, price: Option<&Price>) -> Self {
+        let cached = |count: u64, cost: fn(&Price) -> u64| match price {
+            Some(price) if price.input > 0 => {
+                let cost = u128::from(count).saturating_mul(u128::from(cost(price)));
+                u64::try_from(cost.div_ceil(u128::from(price.input))).unwrap_or(u64::MAX)
             }
             Some(_) | None => count,
         };
@@ -101,8 +91,29 @@ impl Spent {
             .input_tokens
             .saturating_add(usage.output_tokens)
             .saturating_add(cached(usage.cache_read_tokens, |it| it.cache_read))
-            .saturating_add(cached(usage.cache_creation_tokens, |it| it.cache_creation));
-        Self { tokens, micro_usd: prices.map_or(0, |it| micro_usd(it).ceil() as u64) }
+            .saturating_add(cached(usage.cache_creation_tokens, |it| it.cache_write));
+        Self { tokens, micro_usd: price.map_or(0, |it| it.cost(usage)) }
+    }
+
+    /// What a question of so many tokens comes to at most: what is read may also be put into the cache, which may be dearer.
+    fn at_most(input: u64, output: u64, price: Option<&Price>) -> Self {
+        let fresh = Usage { input_tokens: input, output_tokens: output, ..Usage::default() };
+        let kept =
+            Usage { cache_creation_tokens: input, output_tokens: output, ..Usage::default() };
+        let (fresh, kept) = (Self::of(&fresh, price), Self::of(&kept, price));
+        Self {
+            tokens: fresh.tokens.max(kept.tokens),
+            micro_usd: fresh.micro_usd.max(kept.micro_usd),
+        }
+    }
+
+    /// Both together.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        Self {
+            tokens: self.tokens.saturating_add(other.tokens),
+            micro_usd: self.micro_usd.saturating_add(other.micro_usd),
+        }
     }
 
     /// In a unit.
@@ -116,109 +127,131 @@ impl Spent {
 }
 
 impl Books {
-    /// Sets aside what a turn of about `tokens` may spend, or as much as is left. Nothing is left: none.
+    /// Is something left of the budget?
     ///
     /// # Errors
-    /// If it may not be durable: then the turn must not begin.
+    /// If the books do not answer.
+    pub fn left(
+        &self,
+        account: &Account<'_>,
+        now: i64,
+    ) -> Result<Result<(), Exceeded>, BooksError> {
+        let Budget::Limited(limits) = &account.user.budget else { return Ok(Ok(())) };
+        let (connection, user) = (self.lock(), account.user.name.as_str());
+        let totals = totals(&connection, user, account.session, now)?;
+        for (budget, limit, spent) in windows(limits, &totals) {
+            let used = spent.within(limits.unit);
+            if used >= limit {
+                let resets_at = resets_at(&connection, user, budget, now)?;
+                return Ok(Err(Exceeded { budget, limit, used, resets_at }));
+            }
+        }
+        Ok(Ok(()))
+    }
+
+    /// Sets aside what a question may use at most, with an answer that is as long as is wanted, or as what is left is enough
+    /// for. If that would be no answer: none.
+    ///
+    /// # Errors
+    /// If it may not be durable: then nothing may be asked.
     pub fn reserve(
         &self,
         account: &Account<'_>,
-        tokens: u64,
+        most: &Estimate,
         now: i64,
-    ) -> Result<Result<Reservation, Exceeded>, BooksError> {
+    ) -> Result<Result<Aside, Exceeded>, BooksError> {
         let mut connection = self.lock();
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        let estimate = Usage { output_tokens: tokens, ..Usage::default() };
-        let mut aside = Spent::of(&estimate, account.prices);
+        let (user, price) = (account.user.name.as_str(), most.price.as_ref());
+        let mut output = most.output_tokens;
+        let mut output_tokens = None;
         if let Budget::Limited(limits) = &account.user.budget {
-            let user = account.user.name.as_str();
             let totals = totals(&transaction, user, account.session, now)?;
             for (budget, limit, spent) in windows(limits, &totals) {
-                let (used, left) = (spent.within(limits.unit), limit - spent.within(limits.unit));
-                if left <= 0.0 {
+                let used = spent.within(limits.unit);
+                let enough_for = answer_within(limits.unit, limit - used, most);
+                if enough_for < most.output_tokens.min(ANSWER_TOKENS_MIN) {
                     let resets_at = resets_at(&transaction, user, budget, now)?;
                     return Ok(Err(Exceeded { budget, limit, used, resets_at }));
                 }
-                match limits.unit {
-                    Unit::Tokens => aside.tokens = aside.tokens.min(left.ceil() as u64),
-                    Unit::Usd => {
-                        aside.micro_usd = aside.micro_usd.min((left * MICRO).ceil() as u64);
-                    }
-                }
+                output = output.min(enough_for);
             }
+            output_tokens = Some(output);
         }
+        let aside = Spent::at_most(most.input_tokens, output, price);
         let sql = "INSERT INTO spending (user, agent, session, at, settled, tokens, micro_usd, input, output,
             cache_read, cache_creation, no_session, no_daily, no_monthly)
             VALUES (?1, ?2, ?3, ?4, 0, ?5, ?6, 0, 0, 0, 0, 0, 0, 0)";
-        let user = account.user.name.as_str();
-        transaction.execute(
-            sql,
-            params![
-                user,
-                account.agent,
-                account.session,
-                now,
-                whole(aside.tokens),
-                whole(aside.micro_usd)
-            ],
-        )?;
+        let (tokens, micro_usd) = (whole(aside.tokens), whole(aside.micro_usd));
+        transaction.prepare_cached(sql)?.execute(params![
+            user,
+            account.agent,
+            account.session,
+            now,
+            tokens,
+            micro_usd
+        ])?;
         let id = transaction.last_insert_rowid();
         transaction.commit()?;
-        Ok(Ok(Reservation { id }))
+        Ok(Ok(Aside { id, output_tokens }))
     }
 
-    /// Puts what was used in the place of what was set aside.
+    /// Puts what was used in the place of what was set aside, and adds it to the row `to` of the same turn, if that still
+    /// counts in full. Gives the row in which it stands.
     ///
     /// # Errors
-    /// If it may not be durable: then what was set aside stays spent.
+    /// If it cannot be written down: then what was set aside stays spent.
     pub fn settle(
         &self,
-        reservation: Reservation,
+        aside: Aside,
+        to: Option<i64>,
         usage: &Usage,
-        prices: Option<&Prices>,
-    ) -> Result<Spent, BooksError> {
-        self.settle_as("?2", "?3", reservation, usage, prices)
+        spent: Spent,
+    ) -> Result<i64, BooksError> {
+        self.unhurried(|connection| {
+            let transaction =
+                connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let amounts = |id: i64| {
+                [
+                    id,
+                    whole(spent.tokens),
+                    whole(spent.micro_usd),
+                    whole(usage.input_tokens),
+                    whole(usage.output_tokens),
+                    whole(usage.cache_read_tokens),
+                    whole(usage.cache_creation_tokens),
+                ]
+            };
+            let add = "UPDATE spending SET tokens = tokens + ?2, micro_usd = micro_usd + ?3, input = input + ?4,
+                output = output + ?5, cache_read = cache_read + ?6, cache_creation = cache_creation + ?7,
+                at = max(at, (SELECT own.at FROM spending AS own WHERE own.id = ?8))
+                WHERE id = ?1 AND no_session + no_daily + no_monthly = 0
+                AND (SELECT own.no_session + own.no_daily + own.no_monthly FROM spending AS own WHERE own.id = ?8) = 0";
+            if let Some(to) = to.filter(|to| *to != aside.id) {
+                let row = amounts(to).into_iter().chain([aside.id]);
+                let added = transaction.prepare_cached(add)?.execute(params_from_iter(row))?;
+                if added == 1 {
+                    let delete = "DELETE FROM spending WHERE id = ?1";
+                    transaction.prepare_cached(delete)?.execute([aside.id])?;
+                    transaction.commit()?;
+                    return Ok(to);
+                }
+            }
+            let set = "UPDATE spending SET settled = 1, tokens = ?2, micro_usd = ?3, input = ?4, output = ?5,
+                cache_read = ?6, cache_creation = ?7 WHERE id = ?1";
+            transaction.prepare_cached(set)?.execute(amounts(aside.id))?;
+            transaction.commit()?;
+            Ok(aside.id)
+        })
     }
 
-    /// The same where more may have been used: what was set aside stays spent, if that is more.
+    /// What was set aside counts as spent: nobody knows whether more of it comes back.
     ///
     /// # Errors
-    /// As [`Books::settle`].
-    pub fn settle_at_least(
-        &self,
-        reservation: Reservation,
-        usage: &Usage,
-        prices: Option<&Prices>,
-    ) -> Result<Spent, BooksError> {
-        self.settle_as("max(tokens, ?2)", "max(micro_usd, ?3)", reservation, usage, prices)
-    }
-
-    fn settle_as(
-        &self,
-        tokens: &'static str,
-        micro_usd: &'static str,
-        reservation: Reservation,
-        usage: &Usage,
-        prices: Option<&Prices>,
-    ) -> Result<Spent, BooksError> {
-        let spent = Spent::of(usage, prices);
-        let sql = format!(
-            "UPDATE spending SET settled = 1, tokens = {tokens}, micro_usd = {micro_usd}, input = ?4, output = ?5,
-            cache_read = ?6, cache_creation = ?7 WHERE id = ?1"
-        );
-        self.lock().execute(
-            &sql,
-            params![
-                reservation.id,
-                whole(spent.tokens),
-                whole(spent.micro_usd),
-                whole(usage.input_tokens),
-                whole(usage.output_tokens),
-                whole(usage.cache_read_tokens),
-                whole(usage.cache_creation_tokens),
-            ],
-        )?;
-        Ok(spent)
+    /// If it cannot be written down: then it stays set aside.
+    pub fn keep(&self, id: i64) -> Result<(), BooksError> {
+        let sql = "UPDATE spending SET settled = 1 WHERE id = ?1";
+        self.unhurried(|connection| Ok(connection.execute(sql, [id]).map(drop)?))
     }
 
     /// What the user has spent at `now`.
@@ -275,14 +308,15 @@ fn totals(
     session: &str,
     now: i64,
 ) -> Result<Totals, BooksError> {
-    let sql = "SELECT
-        coalesce(sum(tokens) FILTER (WHERE session = ?2 AND no_session = 0), 0),
-        coalesce(sum(micro_usd) FILTER (WHERE session = ?2 AND no_session = 0), 0),
-        coalesce(sum(tokens) FILTER (WHERE at > ?3 AND no_daily = 0), 0),
-        coalesce(sum(micro_usd) FILTER (WHERE at > ?3 AND no_daily = 0), 0),
-        coalesce(sum(tokens) FILTER (WHERE at > ?4 AND no_monthly = 0), 0),
-        coalesce(sum(micro_usd) FILTER (WHERE at > ?4 AND no_monthly = 0), 0)
-        FROM spending WHERE user = ?1";
+    // Each half goes by an index of its own: what was spent long ago is not read.
+    let sql = "SELECT * FROM
+        (SELECT coalesce(sum(tokens), 0), coalesce(sum(micro_usd), 0)
+            FROM spending WHERE session = ?2 AND user = ?1 AND no_session = 0),
+        (SELECT coalesce(sum(tokens) FILTER (WHERE at > ?3 AND no_daily = 0), 0),
+            coalesce(sum(micro_usd) FILTER (WHERE at > ?3 AND no_daily = 0), 0),
+            coalesce(sum(tokens) FILTER (WHERE no_monthly = 0), 0),
+            coalesce(sum(micro_usd) FILTER (WHERE no_monthly = 0), 0)
+            FROM spending WHERE user = ?1 AND at > ?4)";
     let mut statement = connection.prepare_cached(sql)?;
     let (day, month) = (now.saturating_sub(DAY), now.saturating_sub(MONTH));
     let totals = statement.query_row(params![user, session, day, month], |row| {
@@ -295,6 +329,23 @@ fn totals(
         Ok(Totals { session: spent(0)?, daily: spent(2)?, monthly: spent(4)? })
     })?;
     Ok(totals)
+}
+
+/// The longest answer in tokens for which so much is enough, beside the question.
+fn answer_within(unit: Unit, left: f64, most: &Estimate) -> u64 {
+    let question = Spent::at_most(most.input_tokens, 0, most.price.as_ref());
+    match unit {
+        Unit::Tokens => (left.max(0.0) as u64).saturating_sub(question.tokens),
+        Unit::Usd => {
+            let left = ((left * MICRO).max(0.0) as u64).saturating_sub(question.micro_usd);
+            let price = most.price.map_or(0, |it| u128::from(it.output));
+            if left == 0 {
+                return 0;
+            }
+            let tokens = u128::from(left).saturating_mul(TOKENS_PER_PRICE).checked_div(price);
+            tokens.map_or(u64::MAX, |it| u64::try_from(it).unwrap_or(u64::MAX))
+        }
+    }
 }
 
 /// When the oldest row of a window leaves it. A session has no window.

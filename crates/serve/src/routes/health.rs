@@ -1,5 +1,6 @@
 //! How the server is. The short answer asks nobody and waits for nothing.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
@@ -16,6 +17,12 @@ use crate::auth::Admin;
 use crate::channels;
 use crate::front::From;
 use crate::limits::DEEP_CACHE;
+
+/// The file that is written to see whether one can be.
+const PROBE: &str = "serve.probe";
+const PROBE_WORDS: &[u8] = b"written and read";
+/// More of it is not read, in bytes.
+const PROBE_BYTES_MAX: u64 = 1 << 10;
 
 /// `GET /health`.
 pub(crate) async fn shallow(State(app): State<Arc<App>>) -> Response {
@@ -51,7 +58,7 @@ fn look(app: &App) -> Value {
     let directory = app.directory();
     let books = app.books.check().is_ok();
     let journal = app.record("serve_health", json!({})).is_ok();
-    let files = std::fs::metadata(&app.parts.home).is_ok_and(|it| it.is_dir());
+    let files = is_writable(&app.parts.home);
     let (failed, turns) = app.errors.last_hour();
     let (active, max) = (app.workers.count(), directory.settings.max_workers.as_len());
     let agents = app.parts.runtime.agents().len();
@@ -70,6 +77,15 @@ fn look(app: &App) -> Value {
         "channels": channels::shown(app),
         "agents": { "ready": agents, "broken": directory.broken.len() },
     })
+}
+
+/// Can a file be written in the state directory, and read again as it was?
+fn is_writable(home: &Path) -> bool {
+    let path = home.join(PROBE);
+    let written = files::private::replace(&path, PROBE_WORDS);
+    let read = files::private::read(&path, PROBE_BYTES_MAX);
+    let removed = files::private::remove(&path);
+    written.is_ok() && removed.is_ok() && read.is_ok_and(|it| it == PROBE_WORDS)
 }
 
 /// `GET /metrics`, for administrators, and for whoever is on this machine: the figures name nobody.

@@ -76,6 +76,26 @@ fn messages_at_once_do_not_overshoot() {
 }
 
 #[test]
+fn a_budget_for_two_questions_is_not_enough_for_a_third() {
+    let world = world(TOKENS);
+    let (mut client, _) = world.subscribed(ANN, "main");
+    client.message("calls 50");
+    let exceeded = client.until("budget_exceeded");
+    assert_eq!((&exceeded["reason"], &exceeded["used"]), (&json!("daily"), &json!(800.0)));
+    assert_eq!(world.desk.calls(), 2);
+    let used = world.get("/api/usage", Some(ANN)).json()["budget"]["daily"]["used"].clone();
+    assert_eq!(used, 800.0, "what was refused is not spent");
+    // A smaller one fits, and an administrator clears what a turn has spent in many questions.
+    client.message("hello");
+    client.until("result");
+    let path = "/api/admin/users/ann/budget/reset";
+    assert_eq!(world.post(path, Some(ROOT), "{\"scope\":\"all\"}").status, 200);
+    client.message("calls 2");
+    client.until("result");
+    assert_eq!(world.desk.calls(), 4);
+}
+
+#[test]
 fn a_budget_in_dollars_needs_prices() {
     let dollars = "{unit: usd, sessionLimit: 1, dailyLimit: 1, monthlyLimit: 1}";
     let refused = world(dollars);

@@ -2,11 +2,14 @@
 //! interrupts and questions.
 
 use std::collections::HashMap;
+use std::fs::OpenOptions;
+use std::io::Write as _;
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 
 use agent::{
-    AgentCard, Approval, Frame, Question, Reply, Runtime, Status, Turn, TurnError, TurnErrorCode,
+    AgentCard, Approval, Aside, Estimate, Frame, Purse, Question, Reply, Runtime, Status, Turn,
+    TurnError, TurnErrorCode,
 };
 use evidence::Receipt;
 use llm::Usage;
@@ -35,6 +38,8 @@ struct State {
     closed: Vec<String>,
     forgotten: Vec<String>,
     reloads: usize,
+    /// Questions that were asked, by the session.
+    calls: Vec<String>,
 }
 
 impl Desk {
@@ -44,6 +49,10 @@ impl Desk {
 
     pub(crate) fn forgotten(&self) -> Vec<String> {
         self.state.lock().unwrap().forgotten.clone()
+    }
+
+    pub(crate) fn calls(&self) -> usize {
+        self.state.lock().unwrap().calls.len()
     }
 
     pub(crate) fn reloads(&self) -> usize {
@@ -81,7 +90,65 @@ impl Desk {
         }
     }
 
-    fn work(&self, turn: &Turn, on_frame: &mut dyn FnMut(Frame)) -> Result<Reply, TurnError> {
+    /// One question to a model, as far as the purse goes, and what it used. Some of them want much.
+    fn work(
+        &self,
+        turn: &Turn,
+        purse: &dyn Purse,
+        on_frame: &mut dyn FnMut(Frame),
+    ) -> Result<Reply, TurnError> {
+        let mut words = turn.content.split_whitespace();
+        match words.next() {
+            Some("calls") => return self.several(turn, purse, words.next()),
+            Some("burn") => return self.burn(turn, purse, words.next()),
+            Some(_) | None => {}
+        }
+        let is_much = turn.content.starts_with("sleep") || turn.content.ends_with("perhaps");
+        let aside = paid(purse, 0, if is_much { 16_000 } else { 20 })?;
+        let done = self.answer(turn, on_frame);
+        let (usage, is_all) = match &done {
+            Ok(reply) => (reply.usage, true),
+            Err(error) => (error.usage, error.is_all),
+        };
+        if is_all {
+            purse.after(aside, &usage, None);
+        }
+        done
+    }
+
+    /// So many questions, one after the other, of 400 tokens each.
+    fn several(
+        &self,
+        turn: &Turn,
+        purse: &dyn Purse,
+        most: Option<&str>,
+    ) -> Result<Reply, TurnError> {
+        let mut made = 0;
+        let usage = Usage { input_tokens: 300, output_tokens: 100, ..Usage::default() };
+        while made < most.unwrap().parse().unwrap() {
+            let aside = paid(purse, 300, 100)?;
+            made += 1;
+            self.state.lock().unwrap().calls.push(turn.session.clone());
+            purse.after(aside, &usage, None);
+        }
+        let content = format!("asked {made} times");
+        Ok(Reply { content, interrupted: false, usage, tool_calls: Vec::new() })
+    }
+
+    /// Questions of 100 tokens each until the process is killed. Whoever answers them counts them in a file.
+    fn burn(&self, turn: &Turn, purse: &dyn Purse, file: Option<&str>) -> Result<Reply, TurnError> {
+        let open = || OpenOptions::new().create(true).append(true).open(file.unwrap());
+        let usage = Usage { output_tokens: 100, ..Usage::default() };
+        while !self.interrupted(&turn.session, Duration::ZERO) {
+            let aside = paid(purse, 0, 100)?;
+            open().unwrap().write_all(b".").unwrap();
+            purse.after(aside, &usage, None);
+        }
+        let (content, tool_calls) = ("burnt".to_owned(), Vec::new());
+        Ok(Reply { content, interrupted: true, usage, tool_calls })
+    }
+
+    fn answer(&self, turn: &Turn, on_frame: &mut dyn FnMut(Frame)) -> Result<Reply, TurnError> {
         let mut words = turn.content.split_whitespace();
         on_frame(Frame::Status { status: Status::Thinking });
         let mut usage = Usage { input_tokens: 10, output_tokens: 20, ..Usage::default() };
@@ -145,18 +212,28 @@ impl Desk {
     }
 }
 
+fn paid(purse: &dyn Purse, input_tokens: u64, output_tokens: u64) -> Result<Aside, TurnError> {
+    let most = Estimate { input_tokens, output_tokens, price: None };
+    purse.before(&most).map_err(|why| TurnError::new(why.code, why.message))
+}
+
 impl Runtime for Desk {
     fn agents(&self) -> Vec<AgentCard> {
         Vec::new()
     }
 
-    fn turn(&self, turn: &Turn, on_frame: &mut dyn FnMut(Frame)) -> Result<Reply, TurnError> {
+    fn turn(
+        &self,
+        turn: &Turn,
+        purse: &Arc<dyn Purse>,
+        on_frame: &mut dyn FnMut(Frame),
+    ) -> Result<Reply, TurnError> {
         {
             let mut state = self.state.lock().unwrap();
             state.turns.push(turn.clone());
             state.running.insert(turn.session.clone(), false);
         }
-        let done = self.work(turn, on_frame);
+        let done = self.work(turn, &**purse, on_frame);
         self.state.lock().unwrap().running.remove(&turn.session);
         done
     }

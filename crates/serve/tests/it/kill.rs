@@ -35,16 +35,8 @@ fn what_was_spent_is_never_counted_as_less() {
     let home = home(WIDE, &users(budget));
     let mut answered = 0;
     for round in 0..8 {
-        let mut child = Command::new(std::env::current_exe().unwrap())
-            .args([NAME, "--exact", "--nocapture"])
-            .env(CHILD, home.path())
-            .stdout(Stdio::null())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut said = BufReader::new(child.stderr.take().unwrap()).lines();
-        let address = said.find_map(|it| it.unwrap().strip_prefix("at ").map(str::to_owned));
-        let world = World::at(address.unwrap().parse().unwrap());
+        let (mut child, address) = start(home.path());
+        let world = World::at(address);
         if round == 0 {
             world.post("/api/consent", Some(ANN), "{\"policyVersion\":\"1.0\"}");
         }
@@ -73,6 +65,60 @@ fn what_was_spent_is_never_counted_as_less() {
         assert!(spent >= answered * TURN, "{spent} < {answered} turns in round {round}");
     }
     assert!(answered > 8, "{answered}");
+}
+
+#[test]
+fn a_kill_between_the_questions_of_a_turn_undercounts_none_of_them() {
+    let budget = "{unit: tokens, sessionLimit: 1e9, dailyLimit: 1e9, monthlyLimit: 1e9}";
+    let home = home(WIDE, &users(budget));
+    let asked = home.path().join("asked");
+    for round in 0..6 {
+        let (mut child, address) = start(home.path());
+        let world = World::at(address);
+        if round == 0 {
+            world.post("/api/consent", Some(ANN), "{\"policyVersion\":\"1.0\"}");
+        }
+        let body = format!(
+            "{{\"model\":\"main\",\"messages\":[{{\"role\":\"user\",\"content\":\"burn {}\"}}]}}",
+            asked.display()
+        );
+        let before = count(&asked);
+        let turn = std::thread::spawn(move || {
+            World::at(address).post("/v1/chat/completions", Some(ANN), &body).status
+        });
+        while count(&asked) < before + 3 + round {
+            assert!(!turn.is_finished(), "the turn has ended by itself");
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        turn.join().unwrap();
+        let books = Books::open(home.path()).unwrap();
+        let now = evidence::Clock::unix_seconds(&evidence::SystemClock);
+        let spent = books.totals("ann", "", now).unwrap().daily.tokens;
+        let least = count(&asked) * TURN;
+        assert!(spent >= least, "{spent} < {least} in round {round}");
+        // No more than one question was set aside and not asked, in each round.
+        assert!(spent <= least + (round + 1) * TURN, "{spent} for {least} in round {round}");
+    }
+}
+
+fn count(asked: &std::path::Path) -> u64 {
+    std::fs::metadata(asked).map_or(0, |it| it.len())
+}
+
+/// A server in a process of its own, and where it is.
+fn start(home: &std::path::Path) -> (std::process::Child, std::net::SocketAddr) {
+    let mut child = Command::new(std::env::current_exe().unwrap())
+        .args([NAME, "--exact", "--nocapture"])
+        .env(CHILD, home)
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut said = BufReader::new(child.stderr.take().unwrap()).lines();
+    let address = said.find_map(|it| it.unwrap().strip_prefix("at ").map(str::to_owned));
+    (child, address.unwrap().parse().unwrap())
 }
 
 /// A server elsewhere.

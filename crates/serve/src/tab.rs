@@ -1,0 +1,183 @@
+//! What the questions of one turn cost its user: each is paid from the books before it is asked.
+//!
+//! INVARIANT (OnePriceList): a question costs what `models.prices` say; `serve.prices` only where they say nothing.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use agent::{Aside, Estimate, NotPaid, Purse, TurnErrorCode};
+use evidence::Clock;
+use llm::{Price, Usage};
+use policy::access::{Budget, Prices, Unit, User};
+
+use crate::admit::may_use;
+use crate::app::App;
+use crate::books::{Account, Books, Exceeded, Spent};
+use crate::server::Handle;
+
+/// The account of one turn, or of one run of a job.
+pub(crate) struct Tab {
+    books: Arc<Books>,
+    clock: Arc<dyn Clock>,
+    user: Arc<User>,
+    agent: String,
+    session: String,
+    /// For models that have no price of their own.
+    price: Option<Price>,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    /// What is set aside and not yet settled.
+    open: BTreeSet<i64>,
+    /// The row of what was settled.
+    row: Option<i64>,
+    spent: Spent,
+    /// Was something used of which nobody knows what it costs?
+    unpriced: bool,
+    exceeded: Option<Exceeded>,
+}
+
+impl Tab {
+    /// Of a user with an agent.
+    pub(crate) fn new(app: &App, user: &Arc<User>, agent: &str, session: &str) -> Self {
+        Self {
+            books: Arc::clone(&app.books),
+            clock: Arc::clone(&app.parts.clock),
+            user: Arc::clone(user),
+            agent: agent.to_owned(),
+            session: session.to_owned(),
+            price: app.directory().settings.prices.as_ref().map(price_of),
+            state: Mutex::default(),
+        }
+    }
+
+    /// Is something left of the budget?
+    ///
+    /// # Errors
+    /// If not, or if the books do not answer.
+    pub(crate) fn open(&self) -> Result<(), NotPaid> {
+        match self.books.left(&self.account(), self.clock.unix_seconds()) {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(exceeded)) => Err(self.exceed(exceeded)),
+            Err(_) => Err(unanswered()),
+        }
+    }
+
+    /// What was used of it, settled.
+    pub(crate) fn spent(&self) -> Spent {
+        self.state().spent
+    }
+
+    /// Is it known what all of that costs?
+    pub(crate) fn is_priced(&self) -> bool {
+        !self.state().unpriced
+    }
+
+    /// The limit that was reached, if one was.
+    pub(crate) fn exceeded(&self) -> Option<Exceeded> {
+        self.state().exceeded.clone()
+    }
+
+    fn exceed(&self, exceeded: Exceeded) -> NotPaid {
+        let Exceeded { budget, limit, used, .. } = &exceeded;
+        let message = format!(
+            "the {budget} budget is not enough for another question to a model: {used} of {limit} is used or set aside"
+        );
+        self.state().exceeded = Some(exceeded);
+        NotPaid::new(TurnErrorCode::BudgetExceeded, message)
+    }
+
+    fn account(&self) -> Account<'_> {
+        Account { user: &self.user, agent: &self.agent, session: &self.session }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn is_in_dollars(&self) -> bool {
+        matches!(&self.user.budget, Budget::Limited(limits) if limits.unit == Unit::Usd)
+    }
+}
+
+impl Purse for Tab {
+    fn before(&self, most: &Estimate) -> Result<Aside, NotPaid> {
+        let most = Estimate { price: most.price.or(self.price), ..*most };
+        if most.price.is_none() && self.is_in_dollars() {
+            let why = "the budget is in dollars, and neither `models.prices` nor `serve.prices` says what the model costs";
+            return Err(NotPaid::new(TurnErrorCode::ModelUnpriced, why));
+        }
+        match self.books.reserve(&self.account(), &most, self.clock.unix_seconds()) {
+            Ok(Ok(aside)) => {
+                self.state().open.insert(aside.id);
+                Ok(aside)
+            }
+            Ok(Err(exceeded)) => Err(self.exceed(exceeded)),
+            // INVARIANT (FailClosed): what cannot be written down is not spent.
+            Err(_) => Err(unanswered()),
+        }
+    }
+
+    fn after(&self, aside: Aside, usage: &Usage, price: Option<Price>) {
+        let price = price.or(self.price);
+        let mut state = self.state();
+        state.open.remove(&aside.id);
+        let spent = Spent::of(usage, price.as_ref());
+        state.spent = state.spent.and(spent);
+        state.unpriced |= price.is_none();
+        // What cannot be written down stays spent as it was set aside; so does what has no price, where there is a limit.
+        if price.is_none() && self.is_in_dollars() {
+            let _ = self.books.keep(aside.id);
+        } else if let Ok(row) = self.books.settle(aside, state.row, usage, spent) {
+            state.row = Some(row);
+        }
+    }
+
+    fn end(&self) {
+        let open = std::mem::take(&mut self.state().open);
+        for id in open {
+            // What cannot be written down stays set aside.
+            let _ = self.books.keep(id);
+        }
+    }
+}
+
+fn unanswered() -> NotPaid {
+    NotPaid::new(TurnErrorCode::Busy, "the books do not answer")
+}
+
+/// In micro-dollars, never less.
+fn price_of(prices: &Prices) -> Price {
+    const MICRO: f64 = 1_000_000.0;
+    let micro = |dollars: f64| (dollars * MICRO).ceil() as u64;
+    Price {
+        input: micro(prices.input),
+        output: micro(prices.output),
+        cache_read: micro(prices.cache_read),
+        cache_write: micro(prices.cache_creation),
+    }
+}
+
+impl Handle {
+    /// Who pays for what a user has an agent do beside the turns of this server. It blocks.
+    ///
+    /// # Errors
+    /// Why nothing may be spent: there is no such user, they may not use the agent, have not agreed to the policy of
+    /// now, or their budget is used up.
+    pub fn purse(&self, user: &str, agent: &str, session: &str) -> Result<Arc<dyn Purse>, String> {
+        let directory = self.app.directory();
+        let known = directory.named(user).ok_or("there is no such user in users.yaml")?;
+        may_use(&directory, &known, agent).map_err(|it| it.message)?;
+        // A job is no way around what its owner has to agree to.
+        let wanted = &directory.settings.privacy.policy_version.0;
+        let agreed = self.app.books.consent(user).map_err(|_| "the books do not answer")?;
+        if agreed.as_ref() != Some(wanted) {
+            return Err(format!("its owner has not agreed to the policy {wanted}"));
+        }
+        let tab = Tab::new(&self.app, &known.user, agent, session);
+        tab.open().map_err(|it| it.message)?;
+        Ok(Arc::new(tab))
+    }
+}
