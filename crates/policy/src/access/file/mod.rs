@@ -25,6 +25,7 @@ mod serve;
 mod server;
 mod services;
 mod shell;
+mod tools;
 mod users;
 mod yaml;
 
@@ -34,7 +35,7 @@ pub use channels::{ATTACHMENT_BYTES_MAX, ChannelSettings, Channels, PEER_BYTES_M
 pub use delegation::DelegationSettings;
 pub use egress::{Egress, Search, SearchEngine, flagged};
 pub use error::FileError;
-pub use global::{Global, GlobalTool, Notifications, Peer};
+pub use global::{Global, Notifications};
 pub use history::HistorySettings;
 pub use intent::Readers;
 pub use manifest::{Access, Manifest, ToolFilter};
@@ -56,5 +57,6 @@ pub use serve::{
 pub use server::{McpServer, Transport};
 pub use services::{Refresh, Service};
 pub use shell::Shell;
+pub use tools::{GlobalTool, Peer};
 pub use users::{Agents, BUDGET_MAX, Budget, KnownTools, Limits, Unit, User, Users};
 pub use yaml::FILE_BYTES_MAX;
