@@ -11,7 +11,7 @@ use std::sync::Arc;
 use model::{Caller, Objection, ToolDef, UserId};
 use monitor::Admission;
 use policy::access::{
-    FILE_BYTES_MAX, FileError, Global, KnownTools, Manifest, Origin, User, Users,
+    FILE_BYTES_MAX, FileError, Glob, Global, KnownTools, Manifest, Origin, User, Users,
 };
 
 use crate::providers::{NotBuilt, Providers};
@@ -154,6 +154,15 @@ pub fn settings(home: &Path) -> Result<Option<Global>, AdmissionError> {
         Some(_) => Global::parse(&text(&path, &path)?).map(Some).map_err(|it| wrong(&path, it)),
         None => Ok(None),
     }
+}
+
+/// What no agent reads, by the settings in the state directory `home`.
+///
+/// # Errors
+/// If they are not understood.
+pub(crate) fn unread(home: &Path) -> Result<Vec<Glob>, AdmissionError> {
+    let settings = settings(home)?;
+    Ok(settings.map(|it| it.security().files.deny_read.clone()).unwrap_or_default())
 }
 
 /// The users of the state directory `home`, if there is a file of them.

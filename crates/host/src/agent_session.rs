@@ -10,7 +10,7 @@ use evidence::{NewRecord, SystemClock};
 use model::provider::{self, Provider, ProviderKind};
 use model::{Caller, Kind, Profile};
 use monitor::{Admission, Approver, OpenError, Opening};
-use policy::access::{Glob, Origin};
+use policy::access::Origin;
 use serde_json::json;
 use store::Memory;
 use vault::Scope;
@@ -111,7 +111,8 @@ impl AgentSession {
         let workspace = workspace(options, gate, who, home, &mut notes)
             .inspect_err(|error| record_refused(gate, who, &error.to_string()))?;
         let files = workspace.as_ref().map(|it| it.files().map_err(not_visited)).transpose()?;
-        let files = files.map(|it| it.denying(admitted.deny_read.clone()));
+        let unread = crate::admission::unread(home).map_err(GateError::usage)?;
+        let files = files.map(|it| it.denying(unread));
         gate.own.has_workspace(&who.session, workspace.as_ref().map(Workspace::root));
         let (questions, model) = (admitted.supplied.questions.clone(), admitted.model.clone());
         let asker = Asker::of(questions, gate, home, model)?;
@@ -173,8 +174,6 @@ struct Admitted {
     scope: Scope,
     commands_reach_out: bool,
     network_is_closed: bool,
-    /// What is not read.
-    deny_read: Vec<Glob>,
     supplied: Supplied,
     made_in: scheduler::MadeIn,
     about: About,
@@ -211,7 +210,6 @@ fn admit(
     let scope = Scope::of(&admission);
     let commands_reach_out = admission.commands_reach_out();
     let network_is_closed = admission.closes_network();
-    let deny_read = admission.deny_read();
     let model = match &admission {
         Admission::OnePerson => None,
         Admission::Layered { manifest, .. } => manifest.model.clone(),
@@ -255,7 +253,6 @@ fn admit(
         scope,
         commands_reach_out,
         network_is_closed,
-        deny_read,
         supplied,
         made_in,
         about,

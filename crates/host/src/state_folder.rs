@@ -141,7 +141,6 @@ impl OwnPlaces for StateFolder {
             let below = all.iter().filter_map(|it| it.strip_prefix(home).ok());
             below.map(|it| format!("~/{}", it.display())).collect::<Vec<_>>()
         });
-        let from_home: Vec<String> = from_home.collect();
         found.extend(from_home);
         found.sort_unstable();
         found.dedup();

@@ -68,13 +68,4 @@ impl Admission {
         let said = [global.security().profile, manifest.security_profile];
         said.into_iter().flatten().fold(profile, Profile::min)
     }
-
-    /// What no agent reads, by the host's settings.
-    #[must_use]
-    pub fn deny_read(&self) -> Vec<Glob> {
-        match self {
-            Self::OnePerson => Vec::new(),
-            Self::Layered { global, .. } => global.security().files.deny_read.clone(),
-        }
-    }
 }

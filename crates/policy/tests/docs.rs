@@ -69,3 +69,13 @@ fn the_examples_are_read() {
     }
     assert_eq!(seen, [1, 1, 1]);
 }
+
+#[test]
+fn the_settings_of_how_careful_a_host_is_are_read() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/security.md");
+    let page = fs::read_to_string(path).unwrap();
+    let read: Vec<Global> =
+        blocks(&page, "yaml").iter().map(|it| Global::parse(it).unwrap()).collect();
+    assert_eq!(read.len(), 1);
+    assert!(read[0].security().profile.is_some() && read[0].scopes().has("money"));
+}

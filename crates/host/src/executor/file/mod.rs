@@ -51,11 +51,11 @@ impl WorkspaceFiles {
 
     /// Is it not to be looked into?
     fn is_denied(&self, path: &Relative) -> bool {
-        let whole = self.root.join(path.as_str());
-        !self.denied.is_empty()
-            && [path.as_str(), &whole.to_string_lossy()]
-                .iter()
-                .any(|it| monitor::is_denied(&self.denied, it))
+        if self.denied.is_empty() {
+            return false;
+        }
+        let whole = format!("{}/{path}", self.root.display());
+        [path.as_str(), &whole].iter().any(|it| monitor::is_denied(&self.denied, it))
     }
 
     pub(super) fn read(&self, permit: Permit<FileRead>, now: i64) -> Output {

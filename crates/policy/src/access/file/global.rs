@@ -24,14 +24,13 @@ use super::models::Models;
 use super::providers::Providers;
 use super::sandbox::SandboxProfile;
 use super::sanitize::SanitizeSettings;
-use super::scalar::{Flag, Label};
 use super::scheduler::SchedulerSettings;
 use super::scopes;
 use super::security::{self, FileSettings, RiskSettings, Security, TaintBudget};
 use super::serve::ServeSettings;
-use super::server::web_address;
 use super::services::{RawServices, Service, Services};
 use super::shell::Shell;
+use super::tools::{GlobalTool, Tools};
 use super::yaml;
 use crate::access::{Domain, Scopes};
 
@@ -74,26 +73,6 @@ impl Default for Notifications {
     fn default() -> Self {
         Self { desktop: true }
     }
-}
-
-/// Settings of one domain.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct GlobalTool {
-    /// Is it on?
-    pub enabled: bool,
-    /// The model that extracts answers from pages; for `web` alone.
-    pub extraction_model: Option<String>,
-    /// Agents elsewhere, by name; for `a2a` alone.
-    pub agents: BTreeMap<String, Peer>,
-}
-
-/// An agent elsewhere.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Peer {
-    /// Its address.
-    pub url: String,
-    /// What it does.
-    pub description: Option<String>,
 }
 
 impl Global {
@@ -382,48 +361,4 @@ struct File {
 /// A section that is there counts as there, whatever is in it.
 fn there<'de, D: Deserializer<'de>, T: Deserialize<'de>>(input: D) -> Result<Option<T>, D::Error> {
     T::deserialize(input).map(Some)
-}
-
-#[derive(Default, Deserialize)]
-#[serde(try_from = "BTreeMap<Domain, RawTool>")]
-struct Tools(BTreeMap<Domain, GlobalTool>);
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RawTool {
-    enabled: Flag,
-    extraction_model: Option<Label>,
-    agents: Option<BTreeMap<String, RawPeer>>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RawPeer {
-    #[serde(deserialize_with = "web_address")]
-    url: String,
-    description: Option<Label>,
-}
-
-impl TryFrom<BTreeMap<Domain, RawTool>> for Tools {
-    type Error = String;
-
-    fn try_from(raw: BTreeMap<Domain, RawTool>) -> Result<Self, String> {
-        let mut tools = BTreeMap::new();
-        for (domain, tool) in raw {
-            if tool.extraction_model.is_some() && domain != Domain::Web {
-                return Err("`extraction_model` belongs under `web`".to_owned());
-            }
-            if tool.agents.is_some() && domain != Domain::A2a {
-                return Err("`agents` belongs under `a2a`".to_owned());
-            }
-            let peers = tool.agents.unwrap_or_default().into_iter().map(|(name, it)| {
-                (name, Peer { url: it.url, description: it.description.map(|it| it.0) })
-            });
-            let extraction_model = tool.extraction_model.map(|it| it.0);
-            let tool =
-                GlobalTool { enabled: tool.enabled.0, extraction_model, agents: peers.collect() };
-            tools.insert(domain, tool);
-        }
-        Ok(Self(tools))
-    }
 }

@@ -28,6 +28,7 @@ mod serve;
 mod server;
 mod services;
 mod shell;
+mod tools;
 mod users;
 mod yaml;
 
@@ -37,7 +38,7 @@ pub use channels::{ATTACHMENT_BYTES_MAX, ChannelSettings, Channels, PEER_BYTES_M
 pub use delegation::DelegationSettings;
 pub use egress::{Egress, Search, SearchEngine, flagged};
 pub use error::FileError;
-pub use global::{Global, GlobalTool, Notifications, Peer};
+pub use global::{Global, Notifications};
 pub use history::HistorySettings;
 pub use hooks::HookSettings;
 pub use host::HostSettings;
@@ -61,5 +62,6 @@ pub use serve::{
 pub use server::{McpServer, Transport};
 pub use services::{Refresh, Service};
 pub use shell::Shell;
+pub use tools::{GlobalTool, Peer};
 pub use users::{Agents, BUDGET_MAX, Budget, KnownTools, Limits, Unit, User, Users};
 pub use yaml::FILE_BYTES_MAX;
