@@ -1,7 +1,6 @@
 //! What doors do that no tool of the agent is: each has a kind of effect, and is judged, recorded and looked at.
 
 #![expect(
-    clippy::indexing_slicing,
     clippy::unwrap_used,
     reason = "test helpers; clippy's exceptions cover only `#[test]` functions"
 )]
@@ -47,7 +46,7 @@ fn decided(home: &Path, kind: HostKind) -> Option<String> {
     let is_its = |it: &String| {
         it.contains(&format!("\"effect\":\"{name}\"")) && it.contains("\"decision\":\"")
     };
-    texts.filter(is_its).last()
+    texts.filter(is_its).next_back()
 }
 
 #[test]
@@ -56,6 +55,7 @@ fn every_deed_of_a_door_is_judged_and_recorded() {
     let dir = tempfile::tempdir().unwrap();
     let home = &dir.path().join("state");
     trust(home, "trusted");
+    fs::write(home.join("config.yaml"), "providers:\n  skills: readonly\n").unwrap();
     let mut client = client(home, &[]);
     assert_eq!(client.tools(), ["ask", "tell"]);
     client.tools();
@@ -77,7 +77,6 @@ fn every_deed_of_a_door_is_judged_and_recorded() {
     fs::create_dir(&skill).unwrap();
     let text = "---\nname: tea\ndescription: how to make tea\n---\nBoil water.\n";
     fs::write(skill.join("SKILL.md"), text).unwrap();
-    fs::write(home.join("config.yaml"), "providers:\n  skills: readonly\n").unwrap();
     let skill = skill.display().to_string();
     lazaret(home, &["skills", "add", &skill, "--yes", "--by", "me"]).run().good();
     client.end();
@@ -98,7 +97,7 @@ fn what_the_policy_denies_a_person_is_not_done() {
     assert!(denied.code == 1 && denied.err.contains("settings stay"), "{}", denied.err);
     assert_eq!(records(home, "control_denied").len(), 1);
     let listed = lazaret(home, &["mcp", "list"]).run();
-    assert!(listed.out.contains("trusted"), "{}", listed.out);
+    assert!(listed.out.contains("tides  trusted"), "{}", listed.out);
 }
 
 #[expect(clippy::disallowed_methods, reason = "a file of the test's own")]
@@ -166,7 +165,7 @@ fn a_new_tool_and_other_instructions_of_a_known_server_are_held() {
     let started = |more: &[&str]| {
         let server = server_file("asking.py");
         let words = ["mcp", "--name", "tides", "--no-cage", "--", "python3", "-B", &*server];
-        let mut client = Client::silent(home, &[&words, more].concat());
+        let mut client = Client::silent(home, &[words.as_slice(), more].concat());
         let params = json!({
             "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "t", "version": "1" },
         });
