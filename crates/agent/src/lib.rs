@@ -4,6 +4,7 @@
 //! Start at [`Conversation`], the loop, then [`worker`], the process it runs in. Whoever wants a turn holds a
 //! [`Runtime`].
 
+mod compact;
 mod frame;
 mod message;
 mod outcome;
@@ -11,9 +12,11 @@ pub mod prompt;
 mod query;
 mod rebuild;
 mod repeat;
+mod results;
 mod runtime;
 mod summary;
 pub mod tools;
+mod verify;
 pub mod wire;
 mod work;
 
@@ -25,6 +28,7 @@ pub use message::{
 pub use outcome::{Fate, Outcome, RESULT_CHARS_MAX};
 pub use query::{Conversation, Done, PARALLEL_CALLS_MAX, Parent, Stopped};
 pub use rebuild::{FRAME_NAME_CHARS_MAX, FRAME_TEXT_CHARS_MAX, Rebuilder, clean};
+pub use results::{RESULT_READ, STEP_UNITS_MAX, result_read};
 pub use runtime::{
     AgentCard, Approval, Question, Reply, Runtime, Turn, TurnError, TurnErrorCode, Voice,
 };

@@ -3,7 +3,7 @@
 //! The first five and six of each side are those of the specification. `ask`, `call` and what answers them are how
 //! the loop reaches the model and the gate; both are numbered by the worker, so that calls can run side by side.
 
-use llm::{Answer, Message, Piece, Usage};
+use llm::{Answer, Effort, Message, Piece, Usage};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -219,7 +219,7 @@ pub struct WorkerConfig {
     pub model: String,
     /// How hard the model thinks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub effort: Option<String>,
+    pub effort: Option<Effort>,
     /// Domains of tools that are on.
     pub domains: Vec<String>,
     /// How the loop looks after itself.
@@ -232,10 +232,18 @@ pub struct WorkerConfig {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct Hooks {
+    /// Have each call of a tool written down. It is the parent who does so, by what it saw itself.
+    pub log_tool_use: bool,
+    /// Remind the model to look at what it changed before it says that it is done.
+    pub verify_before_complete: bool,
     /// End a turn in which the same call comes again and again.
     pub loop_detection: bool,
     /// How often it may come in a row.
     pub loop_detection_threshold: usize,
+    /// Shorten long outputs of what went well.
+    pub compact_success_output: bool,
+    /// Lines of an output, or matches of a search, that are still shown as they are.
+    pub compact_output_threshold: usize,
     /// Model calls of one turn.
     pub model_calls: usize,
 }
@@ -244,12 +252,18 @@ pub struct Hooks {
 pub const MODEL_CALLS_MAX: usize = 50;
 /// The same call so often in a row ends a turn.
 pub const SAME_CALL_MAX: usize = 3;
+/// Lines of an output that are still shown as they are.
+const COMPACT_LINES: usize = 50;
 
 impl Default for Hooks {
     fn default() -> Self {
         Self {
+            log_tool_use: false,
+            verify_before_complete: true,
             loop_detection: true,
             loop_detection_threshold: SAME_CALL_MAX,
+            compact_success_output: true,
+            compact_output_threshold: COMPACT_LINES,
             model_calls: MODEL_CALLS_MAX,
         }
     }

@@ -3,7 +3,9 @@
 use llm::Block;
 use serde_json::Value;
 
-/// Characters of a result that a model is shown; the rest is counted.
+use crate::results::Part;
+
+/// UTF-16 units of a result that a model is shown; the rest is kept to be asked for.
 pub const RESULT_CHARS_MAX: usize = 50_000;
 
 /// What came of a call.
@@ -34,15 +36,17 @@ impl Fate {
 pub struct Outcome {
     /// What came of it.
     pub fate: Fate,
-    /// What the model reads.
+    /// What the model reads, before it is cut to what fits.
     pub text: String,
+    /// Of which result that was cut before it is a part.
+    pub(crate) part: Option<Part>,
 }
 
 impl Outcome {
     /// A call that was none.
     #[must_use]
     pub fn failed(why: impl Into<String>) -> Self {
-        Self { fate: Fate::Failed, text: cut(&why.into()) }
+        Self { fate: Fate::Failed, text: why.into(), part: None }
     }
 
     /// Reads the door's answer. Anything but `"ok": true` is no success.
@@ -54,7 +58,8 @@ impl Outcome {
         if fields.get("ok") == Some(&Value::Bool(true)) {
             let mut fields = fields.clone();
             fields.remove("ok");
-            return Self { fate: Fate::Ran, text: cut(&Value::Object(fields).to_string()) };
+            let text = Value::Object(fields).to_string();
+            return Self { fate: Fate::Ran, text, part: None };
         }
         let said = |key: &str| fields.get(key).and_then(Value::as_str);
         let denied = said("decision").is_some() || fields.contains_key("taintBlocked");
@@ -76,7 +81,7 @@ impl Outcome {
             lines.push("Do not try to reach the same by another way; go on without it, or say what you need.".to_owned());
         }
         let fate = if denied { Fate::Denied } else { Fate::Failed };
-        Self { fate, text: cut(&lines.join("\n")) }
+        Self { fate, text: lines.join("\n"), part: None }
     }
 
     /// The block that answers the call `id`.
@@ -84,18 +89,6 @@ impl Outcome {
     pub fn block(&self, id: &str) -> Block {
         let is_error = self.fate != Fate::Ran;
         Block::ToolResult { tool_use_id: id.to_owned(), content: self.text.clone(), is_error }
-    }
-}
-
-/// The beginning of a text, and how much there is.
-fn cut(text: &str) -> String {
-    match text.char_indices().nth(RESULT_CHARS_MAX) {
-        None => text.to_owned(),
-        Some((at, _)) => {
-            let rest = text.get(at..).map_or(0, |it| it.chars().count());
-            let kept = text.get(..at).unwrap_or_default();
-            format!("{kept}\n[{rest} more characters are not shown; ask for a part]")
-        }
     }
 }
 
@@ -119,13 +112,9 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_a_success_is_none_and_long_ones_are_cut() {
+    fn what_is_not_a_success_is_none() {
         for answer in [json!({"ok": "true"}), json!({}), json!([]), json!({"ok": 1})] {
             assert_eq!(Outcome::of(&answer).fate, Fate::Failed, "{answer}");
         }
-        let long = Outcome::of(&json!({"ok": true, "text": "é".repeat(RESULT_CHARS_MAX)}));
-        assert_eq!(long.fate, Fate::Ran);
-        assert!(long.text.contains("more characters are not shown"));
-        assert!(long.text.chars().count() < RESULT_CHARS_MAX + 100);
     }
 }

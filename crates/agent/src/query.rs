@@ -7,9 +7,10 @@ use serde_json::Value;
 
 use crate::frame::{Frame, Status};
 use crate::message::{Called, Hooks, Purpose, Said};
-use crate::outcome::{Fate, Outcome};
+use crate::outcome::Outcome;
 use crate::repeat::Repeats;
-use crate::{summary, tools};
+use crate::results::Kept;
+use crate::{summary, tools, verify};
 
 /// Calls of one step that run side by side; more of them wait.
 pub const PARALLEL_CALLS_MAX: usize = 16;
@@ -72,6 +73,7 @@ pub struct Conversation {
     hooks: Hooks,
     /// The number of the next frame.
     next: u64,
+    kept: Kept,
 }
 
 /// A turn that came to its end.
@@ -93,7 +95,7 @@ impl Conversation {
     /// A conversation that begins.
     #[must_use]
     pub fn new(hooks: Hooks) -> Self {
-        Self { messages: Vec::new(), hooks, next: 0 }
+        Self { hooks, ..Self::default() }
     }
 
     /// Takes over what was said before, if nothing was said here yet.
@@ -119,6 +121,7 @@ impl Conversation {
 
     fn steps(&mut self, parent: &impl Parent, done: &mut Done) -> Result<(), Stopped> {
         let mut repeats = Repeats::new(self.hooks.loop_detection_threshold);
+        let mut reminder = self.hooks.verify_before_complete.then_some(verify::REMINDER);
         for _ in 0..self.hooks.model_calls {
             summary::shorten(&mut self.messages, parent)?;
             let answer = self.step(parent)?;
@@ -149,7 +152,7 @@ impl Conversation {
                     Stopped::because("loop_detected", why)
                 })?;
             }
-            let blocks = self.carry_out(&uses, parent, done)?;
+            let blocks = self.carry_out(&uses, parent, done, &mut reminder)?;
             self.messages.push(user(blocks));
         }
         let most = self.hooks.model_calls;
@@ -176,18 +179,30 @@ impl Conversation {
         uses: &[Use],
         parent: &impl Parent,
         done: &mut Done,
+        reminder: &mut Option<&str>,
     ) -> Result<Vec<Block>, Stopped> {
         parent.show(&Frame::Status { status: Status::ToolUse });
-        let mut blocks = Vec::new();
+        let mut results = Vec::new();
         for some in uses.chunks(PARALLEL_CALLS_MAX) {
-            for (it, outcome) in some.iter().zip(outcomes(some, parent)?) {
-                let content = outcome.text.clone();
-                let id = number(&mut self.next);
-                parent.show(&Frame::ToolResult { id, tool_id: it.id.clone(), content });
+            for (it, outcome) in some.iter().zip(outcomes(some, &self.kept, parent)?) {
                 let status = outcome.fate.as_str().to_owned();
                 done.calls.push(Called { name: it.name.clone(), status });
-                blocks.push(outcome.block(&it.id));
+                results.push((tools::own(&it.name), outcome));
             }
+        }
+        let changes = results.iter().position(|(name, it)| verify::changes(name, it.fate));
+        let mut shown = self.kept.shown(results, &self.hooks);
+        if let Some(first) = changes.and_then(|at| shown.get_mut(at))
+            && let Some(words) = reminder.take()
+        {
+            first.text = format!("{}\n{words}", first.text);
+        }
+        let mut blocks = Vec::new();
+        for (it, outcome) in uses.iter().zip(shown) {
+            let id = number(&mut self.next);
+            let content = outcome.text.clone();
+            parent.show(&Frame::ToolResult { id, tool_id: it.id.clone(), content });
+            blocks.push(outcome.block(&it.id));
         }
         Ok(blocks)
     }
@@ -197,8 +212,7 @@ impl Conversation {
         let Some(last) = self.messages.last().filter(|it| it.role == Role::Assistant) else {
             return;
         };
-        let never =
-            Outcome { fate: Fate::Failed, text: "the turn ended before this call".to_owned() };
+        let never = Outcome::failed("the turn ended before this call");
         let blocks: Vec<Block> = uses(&last.content).iter().map(|it| never.block(&it.id)).collect();
         if !blocks.is_empty() {
             self.messages.push(user(blocks));
@@ -207,17 +221,20 @@ impl Conversation {
 }
 
 /// What came of each call. One that the gate stopped and that a person then allows is made once more.
-fn outcomes(uses: &[Use], parent: &impl Parent) -> Result<Vec<Outcome>, Stopped> {
-    let read: Vec<Result<Value, String>> =
-        uses.iter().map(|it| tools::message(&it.name, &it.input)).collect();
+fn outcomes(uses: &[Use], kept: &Kept, parent: &impl Parent) -> Result<Vec<Outcome>, Stopped> {
+    let read = |it: &Use| match kept.answer(&it.name, &it.input) {
+        Some(outcome) => Err(outcome),
+        None => tools::message(&it.name, &it.input).map_err(Outcome::failed),
+    };
+    let read: Vec<Result<Value, Outcome>> = uses.iter().map(read).collect();
     let asked: Vec<Value> = read.iter().filter_map(|it| it.as_ref().ok()).cloned().collect();
     let mut answers = parent.call(&asked)?.into_iter();
     let mut outcomes = Vec::new();
     for (it, read) in uses.iter().zip(read) {
         let message = match read {
             Ok(message) => message,
-            Err(why) => {
-                outcomes.push(Outcome::failed(why));
+            Err(outcome) => {
+                outcomes.push(outcome);
                 continue;
             }
         };

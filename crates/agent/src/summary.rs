@@ -1,10 +1,13 @@
 //! A conversation that outgrows the window: its older part is replaced by a summary.
 //!
+//! A summary is made of whatever was said, also of what came from outside: it stands between marks, and is nobody's word.
 //! The labels of what is replaced are not lost: those of a session only grow, and they are the parent's.
 
 use llm::{Block, Message, Role};
+use scan::boundary::{Boundary, Nonce, wrap};
 
 use crate::message::Purpose;
+use crate::prompt::SUMMARISED;
 use crate::query::{Parent, Stopped, text_of};
 
 /// Messages of one request to a model.
@@ -33,17 +36,23 @@ pub(crate) fn shorten(messages: &mut Vec<Message>, parent: &impl Parent) -> Resu
     // A single turn that is too long has no such place; whoever asks the model says so.
     let Some(cut) = cut else { return Ok(()) };
     let rest = messages.split_off(cut);
-    let told = plain(messages);
-    let ask = Message { role: Role::User, content: vec![Block::Text { text: told }] };
-    let answer = parent.ask(Purpose::Summary, &[ask], &mut |_| {});
-    let answer = match answer {
-        Ok(answer) => answer,
+    let told = match marked(&plain(messages)) {
+        Ok(told) => told,
         Err(error) => {
             messages.extend(rest);
             return Err(error);
         }
     };
-    let text = format!("[Summary of the conversation so far]\n{}", text_of(&answer.content));
+    let ask = Message { role: Role::User, content: vec![Block::Text { text: told }] };
+    let answer = parent.ask(Purpose::Summary, &[ask], &mut |_| {});
+    let summary = match answer.and_then(|it| marked(&text_of(&it.content))) {
+        Ok(summary) => summary,
+        Err(error) => {
+            messages.extend(rest);
+            return Err(error);
+        }
+    };
+    let text = format!("{SUMMARISED}\n{summary}");
     let block = |text: &str| vec![Block::Text { text: text.to_owned() }];
     *messages = vec![
         Message { role: Role::User, content: block(&text) },
@@ -51,6 +60,16 @@ pub(crate) fn shorten(messages: &mut Vec<Message>, parent: &impl Parent) -> Resu
     ];
     messages.extend(rest);
     Ok(())
+}
+
+/// INVARIANT (FailClosed): marks that somebody can guess are none, so that without randomness there is no summary.
+fn marked(text: &str) -> Result<String, Stopped> {
+    let mut random = [0; 16];
+    getrandom::fill(&mut random).map_err(|error| Stopped::Failed {
+        code: "no_randomness".to_owned(),
+        message: error.to_string(),
+    })?;
+    Ok(wrap(Boundary::History, "conversation", text, &Nonce::new(random)))
 }
 
 fn size(message: &Message) -> usize {

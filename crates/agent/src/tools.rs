@@ -14,9 +14,16 @@ use serde_json::{Map, Value};
 pub fn offered(domains: &[Domain], denied: &[String]) -> Vec<ToolDefinition> {
     let is_offered = |name: &ActionName| {
         let Some(domain) = name.kind().domain() else { return false };
-        domains.contains(&domain) && !denied.iter().any(|it| is_denied(it, name.as_str(), domain))
+        domains.contains(&domain) && !is_denied(denied, name.as_str(), Some(domain))
     };
     ActionName::ALL.iter().copied().filter(is_offered).map(definition).collect()
+}
+
+/// The tool that calls services in the user's name, which is of no domain; none if it is denied by name.
+#[must_use]
+pub fn services(denied: &[String]) -> Option<ToolDefinition> {
+    let name = ActionName::OauthCall;
+    (!is_denied(denied, name.as_str(), None)).then(|| definition(name))
 }
 
 /// One action as a tool.
@@ -84,6 +91,11 @@ pub(crate) fn short(name: &str) -> &str {
     }
 }
 
+/// The name of a tool of the host's own as the table has it; nothing of a plugin's passes for one.
+pub(crate) fn own(name: &str) -> &str {
+    if is_of_plugin(name) { name } else { short(name) }
+}
+
 /// The schema of the message, less the field that names the action.
 fn parameters(name: ActionName) -> Value {
     let mut schema = name.schema();
@@ -101,13 +113,15 @@ fn parameters(name: ActionName) -> Value {
     schema
 }
 
-fn is_denied(pattern: &str, name: &str, domain: Domain) -> bool {
-    let pattern = pattern.to_ascii_lowercase();
-    let elsewhere = || Domain::same_as(&pattern).iter().any(|it| it.as_str() == name);
-    pattern == name
-        || pattern == domain.as_str()
-        || name.rsplit('_').next() == Some(&pattern)
-        || elsewhere()
+fn is_denied(patterns: &[String], name: &str, domain: Option<Domain>) -> bool {
+    patterns.iter().any(|pattern| {
+        let pattern = pattern.to_ascii_lowercase();
+        let elsewhere = || Domain::same_as(&pattern).iter().any(|it| it.as_str() == name);
+        pattern == name
+            || domain.is_some_and(|it| pattern == it.as_str())
+            || name.rsplit('_').next() == Some(&pattern)
+            || elsewhere()
+    })
 }
 
 #[cfg(test)]
@@ -141,6 +155,10 @@ mod tests {
         assert!(!names(&[Domain::Web], &["web_fetch"]).contains(&"web_fetch".to_owned()));
         assert!(!names(&[Domain::Workspace], &["edit_file"]).contains(&"file_edit".to_owned()));
         assert!(!names(Domain::ALL, &[]).contains(&"llm_call".to_owned()));
+        // Services are of no domain.
+        assert!(!names(Domain::ALL, &[]).contains(&"oauth_call".to_owned()));
+        assert_eq!(services(&[]).unwrap().name, "oauth_call");
+        assert!(services(&["CALL".to_owned()]).is_none());
     }
 
     #[test]
@@ -160,6 +178,7 @@ mod tests {
         let (tool, args) = plugin_call(&said).unwrap();
         assert_eq!((tool.as_str(), Value::Object(args)), (name, json!({"city": "Rome"})));
         assert!(message(name, &json!({"action": "x"})).is_err());
+        assert_eq!((super::own(name), super::own("mcp__x__web_fetch")), (name, "web_fetch"));
         let own = message("mcp__plugin__web_fetch", &json!({"url": "x"})).unwrap();
         assert!(plugin_call(&own).is_none() && own["action"] == "web_fetch");
     }

@@ -17,6 +17,8 @@ struct Script {
     frames: RefCell<Vec<Frame>>,
     approved: Cell<bool>,
     stops: Cell<bool>,
+    /// What each call gives, if not a word.
+    gives: RefCell<Option<String>>,
 }
 
 impl Script {
@@ -49,7 +51,8 @@ impl Parent for Script {
             let stopped = json!({"ok": false, "error": "no", "decision": "step_up", "rule": "r", "approval": "id"});
             return Ok(vec![stopped; messages.len()]);
         }
-        Ok(vec![json!({"ok": true, "text": "done"}); messages.len()])
+        let text = self.gives.borrow().clone().unwrap_or_else(|| "done".to_owned());
+        Ok(vec![json!({"ok": true, "text": text}); messages.len()])
     }
 
     fn approve(&self, _: &str, _: &str, _: &Value) -> Result<bool, Stopped> {
@@ -181,8 +184,65 @@ fn a_long_conversation_is_summarised_and_never_between_a_call_and_its_result() {
         for messages in script.asked.borrow().iter() {
             assert!(messages.len() <= agent::MESSAGES_MAX, "{}", messages.len());
             let first = messages.first().unwrap();
-            assert!(matches!(first.content.first(), Some(Block::Text { .. })));
+            let Some(Block::Text { text }) = first.content.first() else { panic!("{first:?}") };
+            // A summary is nobody's word.
+            let is_summary = text.contains("short");
+            assert_eq!(is_summary, text.contains("<session_history id="), "{text}");
         }
     }
     assert!(summaries > 0);
+}
+
+/// The results of the last step, as the model is shown them.
+fn results(script: &Script) -> Vec<String> {
+    let asked = script.asked.borrow();
+    let blocks = asked.last().and_then(|it| it.last()).into_iter().flat_map(|it| &it.content);
+    let result = |it: &Block| match it {
+        Block::ToolResult { content, .. } => Some(content.clone()),
+        Block::Text { .. } | Block::ToolUse { .. } => None,
+    };
+    blocks.filter_map(result).collect()
+}
+
+#[test]
+fn large_results_share_a_message_and_the_rest_is_had_by_asking() {
+    let fetch = |at: u32| ("web_fetch", json!({"url": format!("https://a.example/{at}")}));
+    let uses: Vec<_> = (0..6).map(fetch).collect();
+    let script = Script::new(vec![
+        calls(&uses),
+        calls(&[("result_read", json!({"result": 5, "offset": 59_989}))]),
+        said("done"),
+    ]);
+    *script.gives.borrow_mut() = Some("x".repeat(59_980));
+    let (ended, done) = Conversation::new(Hooks::default()).turn("go", &script);
+    assert_eq!(ended, Ok(()));
+    assert_eq!(script.called.borrow().len(), 6, "the loop itself shows more");
+    assert_eq!(done.calls.last().unwrap().status, "ran");
+    let part = results(&script).pop().unwrap();
+    assert_eq!(scan::boundary::unwrapped(&part), Some("\"}"), "{part}");
+    let asked = script.asked.borrow();
+    let message = asked[1].last().unwrap();
+    let length = |it: &Block| match it {
+        Block::ToolResult { content, .. } => content.chars().count(),
+        Block::Text { .. } | Block::ToolUse { .. } => 0,
+    };
+    let all: usize = message.content.iter().map(length).sum();
+    assert!((agent::STEP_UNITS_MAX..200_000).contains(&all), "{all}");
+}
+
+#[test]
+fn whoever_changes_a_file_is_reminded_once_in_a_turn_to_look_at_it() {
+    let write = |path: &str| calls(&[("file_write", json!({"path": path, "content": "x"}))]);
+    for (is_on, expected) in [(true, 1), (false, 0)] {
+        let script = Script::new(vec![write("a"), write("b"), said("done")]);
+        let hooks = Hooks { verify_before_complete: is_on, ..Hooks::default() };
+        assert_eq!(Conversation::new(hooks).turn("go", &script).0, Ok(()));
+        let asked = script.asked.borrow();
+        let blocks = asked.last().unwrap().iter().flat_map(|it| &it.content);
+        let reminded = blocks.filter(|it| match it {
+            Block::ToolResult { content, .. } => content.contains("Before you say"),
+            Block::Text { .. } | Block::ToolUse { .. } => false,
+        });
+        assert_eq!(reminded.count(), expected);
+    }
 }

@@ -11,6 +11,7 @@ use std::fs;
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
+use std::process::Stdio;
 use std::sync::{Arc, Mutex};
 use std::thread;
 
@@ -112,6 +113,27 @@ fn a_sub_agent_works_in_a_session_of_its_own_with_no_more_rights_than_it_is_give
     }
     assert_eq!(records(home, "worker_started").len(), 4, "no child began");
     assert_eq!(lazaret(home, &["evidence", "verify"]).run().code, 0);
+}
+
+#[test]
+fn whoever_chats_with_an_agent_has_its_sub_agents_too() {
+    let home = scripted(
+        "delegation: {max_concurrent: 2}\n",
+        "agents: {helper: {}}",
+        &[
+            ("CHILD:", json!({"say": "It said: ", "echo": true})),
+            ("TASK", json!({"say": "CHILD: done"})),
+            ("go", call("agent_delegate", json!({"task": "TASK"}))),
+        ],
+    );
+    let mut command = lazaret(home.path(), &["chat"]);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    child.stdin.take().unwrap().write_all(b"go\n").unwrap();
+    let output = child.wait_with_output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(said.contains("It said: ") && said.contains("CHILD: done"), "{said}{output:?}");
+    assert_eq!(records(home.path(), "worker_started").len(), 2);
 }
 
 #[test]

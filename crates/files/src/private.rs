@@ -5,7 +5,7 @@
 //! followed nor waited for.
 
 use std::fs::{self, DirBuilder, File, Metadata, OpenOptions};
-use std::io::{self, Read, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 
@@ -108,6 +108,27 @@ pub fn read_if_there(path: &Path, bytes_max: u64) -> io::Result<Option<Vec<u8>>>
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         bytes => bytes.map(Some),
     }
+}
+
+/// The end of a file of lines: at most `bytes_max`, from the beginning of a line on. `None` if there is no such file.
+///
+/// # Errors
+/// What the system says.
+pub fn read_last_lines(path: &Path, bytes_max: u64) -> io::Result<Option<Vec<u8>>> {
+    let mut file = match open(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        file => file?,
+    };
+    let skipped = file.metadata()?.len().saturating_sub(bytes_max);
+    // One byte more: whether a line begins at the first of them is said by the one before.
+    file.seek(SeekFrom::Start(skipped.saturating_sub(1)))?;
+    let mut bytes = Vec::new();
+    file.take(bytes_max.saturating_add(1)).read_to_end(&mut bytes)?;
+    if skipped > 0 {
+        let begins = memchr::memchr(b'\n', &bytes).map_or(bytes.len(), |it| it + 1);
+        bytes.drain(..begins);
+    }
+    Ok(Some(bytes))
 }
 
 /// Makes a private file anew. What an earlier run left at its name is removed, not written into:

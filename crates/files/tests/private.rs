@@ -86,3 +86,24 @@ fn a_folder_that_cannot_be_written_leaves_the_old_file() {
     assert_eq!(fs::read(&path).unwrap(), b"old");
     assert_eq!(fs::read_dir(dir.path().join("folder")).unwrap().count(), 1);
 }
+
+#[test]
+fn of_a_long_file_of_lines_the_last_whole_ones_are_read() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("lines");
+    let read = |most: u64| private::read_last_lines(&path, most).unwrap();
+    assert_eq!(read(9), None);
+    fs::write(&path, "one\ntwo\nthree\n").unwrap();
+    for (most, expected) in [
+        (100, "one\ntwo\nthree\n"),
+        (14, "one\ntwo\nthree\n"),
+        (13, "two\nthree\n"),
+        (10, "two\nthree\n"),
+        (9, "three\n"),
+        (6, "three\n"),
+        (5, ""),
+        (0, ""),
+    ] {
+        assert_eq!(read(most).unwrap(), expected.as_bytes(), "{most}");
+    }
+}

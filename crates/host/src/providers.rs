@@ -7,8 +7,8 @@
 use std::collections::BTreeMap;
 
 use model::provider::{
-    Audit, Browser, Channel, Credentials, Database, Image, Llm, Memory, Provider, ProviderKind,
-    Scanner, Scheduler, Screener, Shell, Skills, Storage, Web,
+    Audit, Browser, Channel, Container, Credentials, Database, Image, Llm, Memory, Provider,
+    ProviderKind, Sandbox, Scanner, Scheduler, Screener, Shell, Skills, Storage, Web,
 };
 use policy::access::Global;
 
@@ -61,6 +61,8 @@ const DEFAULT: &[Provider] = &[
     Provider::Web(Web::None),
     Provider::Browser(Browser::None),
     Provider::Audit(Audit::Journal),
+    Provider::Container(Container::Namespaces),
+    Provider::Sandbox(Sandbox::Namespaces),
     Provider::Shell(Shell::None),
     Provider::Scheduler(Scheduler::None),
     Provider::Database(Database::Sqlite),
@@ -145,6 +147,8 @@ mod tests {
         "skills readonly",
         "skills git",
         "audit journal",
+        "container namespaces",
+        "sandbox namespaces",
         "shell none",
         "shell sandbox",
         "scheduler none",
@@ -208,6 +212,12 @@ mod tests {
         let error = choose("providers:\n  memory: postgres\n").unwrap_err().to_string();
         let words = "the memory provider `postgres` is not in this version; there is `sqlite`, `file`, `memu`";
         assert_eq!(error, words);
+        for (kind, name) in
+            [("sandbox", "docker"), ("container", "subprocess"), ("sandbox", "bwrap")]
+        {
+            let error = choose(&format!("providers:\n  {kind}: {name}\n")).unwrap_err().to_string();
+            assert!(error.ends_with("not in this version; there is `namespaces`"), "{error}");
+        }
         let error = choose("providers:\n  image: gemini\n").unwrap_err().to_string();
         assert!(error.ends_with("there is `none`"), "{error}");
         assert_eq!(Providers::choose(None), Ok(Providers::default()));

@@ -100,6 +100,12 @@ impl Services {
         Ok(Self { web, rules, keeper, scope, all })
     }
 
+    /// The names of those whose token this session could be given.
+    pub(crate) fn names(&self) -> Vec<&str> {
+        let within = |it: &Service| self.scope.could_give(it.token.as_str(), SERVICES);
+        self.all.iter().filter(|it| within(it.1)).map(|it| it.0.as_str()).collect()
+    }
+
     /// Calls the service that `permit` permits to call.
     pub(crate) fn call(&self, permit: Permit<OauthCall>) -> Output {
         let name = permit.effect().service.as_str();

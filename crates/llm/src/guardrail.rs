@@ -68,6 +68,7 @@ impl<'a> GuardrailFilter<'a> {
             tools: Vec::new(),
             max_tokens: Some(ANSWER_TOKENS_MAX),
             temperature: Some(0.0),
+            effort: None,
         };
         match self.provider.ask(&request, &mut |_| Flow::Continue) {
             Ok(answer) => parse(&said(&answer)),

@@ -179,6 +179,7 @@ providers! {
         Database "database",
     }
     Container container "runs what must be kept apart, by its older name" {
+        Namespaces "namespaces",
         Docker "docker",
         Apple "apple",
         Subprocess "subprocess",

@@ -56,6 +56,12 @@ impl Scope {
         }
     }
 
+    /// Could a key be given for this, if a person says yes where one is asked?
+    #[must_use]
+    pub fn could_give(&self, key: &str, domain: Domain) -> bool {
+        self.give(key, domain, true).is_ok()
+    }
+
     pub(crate) fn give(
         &self,
         key: &str,

@@ -36,6 +36,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
         tools: Vec::new(),
         max_tokens: Some(TOKENS_MAX),
         temperature: None,
+        effort: None,
     };
     let begun = Instant::now();
     let (answer, cost) = within(&args.who, |models, who| {

@@ -67,7 +67,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         approver: Approver::Reachable,
         workspace: args.workspace.clone(),
         ephemeral: args.ephemeral,
-        workers_max: 1,
+        workers_max: workers_of_one_session(&home)?,
         ..AgentsOptions::default()
     };
     let host = Host::open(&home, options)?;
@@ -92,6 +92,12 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     talked?;
     closed?;
     Ok(Exit::Done)
+}
+
+/// Workers of one session: its own, and one for each sub-agent that may run beneath it, however deep.
+fn workers_of_one_session(home: &Path) -> Result<usize, Failure> {
+    let settings = host::settings(home).map_err(Failure::usage)?.unwrap_or_default();
+    Ok(settings.delegation().max_concurrent.saturating_add(1))
 }
 
 /// Which session: a new one, one by its name, or one of the last.

@@ -41,13 +41,13 @@ impl Run<'_> {
     }
 }
 
-/// The longest file of runs that is looked at, in bytes.
+/// Bytes of the file of runs that are looked at, the last ones.
 const RUNS_BYTES_MAX: u64 = 64 << 20;
 
 /// Sessions of a user with an agent that commands had, the oldest first, each once.
 pub(super) fn sessions(home: &Path, user: &str, agent: &str) -> Result<Vec<String>, Failure> {
     let path = home.join(RUNS);
-    let bytes = files::private::read_if_there(&path, RUNS_BYTES_MAX).map_err(Failure::unable)?;
+    let bytes = files::private::read_last_lines(&path, RUNS_BYTES_MAX).map_err(Failure::unable)?;
     let bytes = bytes.unwrap_or_default();
     let mut found: Vec<String> = Vec::new();
     for line in files::private::whole_lines(&bytes) {

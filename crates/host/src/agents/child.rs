@@ -17,7 +17,7 @@ use super::slots::Slot;
 use super::workers::Seat;
 use super::{Agents, new_session, not_kept, refused};
 use crate::starter::Starter;
-use crate::worker::{Bounds, MORE_CALLS, Prepared, Seen, Shared, TurnLimits, tokens};
+use crate::worker::{Bounds, MORE_CALLS, Prepared, Seen, Shared, TurnLimits, context, tokens};
 
 /// Characters of a task and of an answer that a person is shown.
 const SHOWN_CHARS_MAX: usize = 200;
@@ -138,7 +138,9 @@ impl Agents {
         let heard = Heard { source: Source::Agent, origin: "agent_delegate", text: &content };
         self.gate.monitor.hear(who, &heard).map_err(refused)?;
         let now = || SystemClock.unix_seconds();
-        let prepared = Prepared { content: &content, earlier: &[], memory: &[], now: now() };
+        let context = context(&self.home, who).map_err(|it| not_kept(&it.into()))?;
+        let memory: Vec<String> = context.into_iter().collect();
+        let prepared = Prepared { content: &content, earlier: &[], memory: &memory, now: now() };
         let message = worker.prepare(&self.gate.monitor, &prepared)?;
         let usual = TurnLimits::default();
         let limits = TurnLimits {

@@ -135,6 +135,7 @@ impl Agents {
             tools: Vec::new(),
             max_tokens: None,
             temperature: None,
+            effort: None,
         };
         let answer = match self.asks.ask(who, &request, &mut |_| Flow::Continue) {
             Ok(answer) => answer,
@@ -184,15 +185,19 @@ impl Agents {
             tools: Vec::new(),
             max_tokens: None,
             temperature: None,
+            effort: None,
         };
         let (summary, usage) = match self.asks.ask(who, &request, &mut |_| Flow::Continue) {
             Ok(answer) => (words(&answer), answer.usage),
             // Without a summary the recent part is shown: that was asked for, not the rest.
             Err(error) => return (recent, error.usage),
         };
+        // INVARIANT (FailClosed): it is made of whatever was said, also of what came from outside. Without marks around it it
+        // would pass for the user's own words.
+        let Some(summary) = marked(&summary) else { return (recent, usage) };
         let said = |role, text: String| Spoken { role, text };
         let mut shown = vec![
-            said(Role::User, format!("[Summary of the conversation so far]\n{summary}")),
+            said(Role::User, format!("{}\n{summary}", agent::prompt::SUMMARISED)),
             said(Role::Assistant, "I have read the summary.".to_owned()),
         ];
         shown.append(&mut recent);

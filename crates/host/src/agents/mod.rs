@@ -29,7 +29,7 @@ use model::{AgentId, Caller, Kind, SessionId, TaintTag, UserId};
 
 use crate::gate::{Gate, GateError};
 use crate::worker::{Asks, Bounds, History, Leases, Prepared, Seen, Spawner, Spoken};
-use crate::worker::{TurnLimits, add};
+use crate::worker::{TurnLimits, add, context};
 use crate::workspace::Workspace;
 
 pub use cards::{DEFAULT_AGENT, all as cards, card};
@@ -244,7 +244,8 @@ impl Agents {
         kept.map_err(|it| not_kept(&it))?;
 
         let now = || SystemClock.unix_seconds();
-        let memory = self.recalled(who, recalls);
+        let context = context(&self.home, who).map_err(|it| not_kept(&it.into()))?;
+        let memory: Vec<String> = context.into_iter().chain(self.recalled(who, recalls)).collect();
         // One that was spoken to knows what was said.
         let (earlier, summarising) = match worker.is_fresh() {
             true => self.summarised(who, earlier),

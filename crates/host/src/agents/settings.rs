@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use agent::Hooks;
+use agent::{Hooks, MODEL_CALLS_MAX};
 use model::Profile;
 use monitor::Approver;
+use policy::access::HookSettings;
 use sandbox::cage::Rung;
 
 use crate::worker::TURN_MAX;
@@ -34,8 +35,6 @@ pub struct AgentsOptions {
     pub cost_max: Option<u64>,
     /// Rungs without which no worker runs, beside those that are always required.
     pub required: Vec<Rung>,
-    /// How the loop looks after itself.
-    pub hooks: Hooks,
 }
 
 impl Default for AgentsOptions {
@@ -50,7 +49,19 @@ impl Default for AgentsOptions {
             turn_max: TURN_MAX,
             cost_max: None,
             required: Vec::new(),
-            hooks: Hooks::default(),
         }
+    }
+}
+
+/// How the loop looks after itself, by the settings.
+pub(super) fn hooks(settings: &HookSettings) -> Hooks {
+    Hooks {
+        log_tool_use: settings.log_tool_use.0,
+        verify_before_complete: settings.verify_before_complete.0,
+        loop_detection: settings.loop_detection.0,
+        loop_detection_threshold: settings.loop_detection_threshold.as_len(),
+        compact_success_output: settings.compact_success_output.0,
+        compact_output_threshold: settings.compact_output_threshold.as_len(),
+        model_calls: MODEL_CALLS_MAX,
     }
 }

@@ -8,10 +8,11 @@ use agent::{Hooks, TurnError, TurnErrorCode};
 use model::{Caller, Profile};
 use monitor::Approver;
 use policy::access::Origin;
+use sandbox::cage::Rung;
 
 use super::children::{Children, Place};
 use super::slots::Slot;
-use super::{Agents, FORCED_WITHIN, error};
+use super::{Agents, FORCED_WITHIN, error, settings};
 use crate::agent_session::SessionOptions;
 use crate::executor::Delegates;
 use crate::gate::GateError;
@@ -86,6 +87,11 @@ impl Agents {
         // What is wrong with the files is said by whoever opens the session.
         let admission = crate::admission_from(&self.home, who, &[], seat.origin()).ok();
         let children = admission.map(|it| Children::new(&self.me, who, &it, seat, current.clone()));
+        // What is wrong with the settings is said by whoever opens the session, too.
+        let settings = crate::settings(&self.home).ok().flatten().unwrap_or_default();
+        let hooks = settings::hooks(settings.hooks());
+        let named = settings.host().required.iter().filter_map(|it| Rung::parse(it));
+        let required: Vec<Rung> = self.options.required.iter().copied().chain(named).collect();
         let start = Start {
             gate: &self.gate,
             leases: &self.leases,
@@ -94,10 +100,10 @@ impl Agents {
             options: &options,
             asks: &self.asks,
             spawner: &self.spawner,
-            required: &self.options.required,
+            required: &required,
             hooks: match seat.model_calls {
-                Some(model_calls) => Hooks { model_calls, ..self.options.hooks },
-                None => self.options.hooks,
+                Some(model_calls) => Hooks { model_calls, ..hooks },
+                None => hooks,
             },
             stop: &slot.stop_wanted(),
             model: seat.model.as_deref(),

@@ -134,6 +134,11 @@ impl HostExecutor {
         self.plugins.as_ref().map(PluginTools::offers)
     }
 
+    /// The services that may be called, by their names.
+    pub(crate) fn services(&self) -> Vec<&str> {
+        self.services.as_ref().map(Services::names).unwrap_or_default()
+    }
+
     /// With somebody who asks models for the session.
     #[must_use]
     pub(crate) fn with_asker(mut self, asker: Asker) -> Self {
@@ -221,7 +226,7 @@ impl HostExecutor {
             | A::BrowserScreenshot
             | A::BrowserClose => self.browsers.is_some(),
             A::SkillPropose | A::SkillRead | A::SkillList => self.skills.is_some(),
-            A::OauthCall => self.services.is_some(),
+            A::OauthCall => !self.services().is_empty(),
             A::SchedulerListCron
             | A::SchedulerGetHeartbeat
             | A::SchedulerListTriggers

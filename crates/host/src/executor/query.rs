@@ -93,6 +93,7 @@ pub(crate) fn question(model: String, system: String, text: &str) -> Request {
         tools: Vec::new(),
         max_tokens: None,
         temperature: None,
+        effort: None,
     }
 }
 

@@ -86,6 +86,11 @@ impl Door {
         self.executor.plugin_offers()
     }
 
+    /// The services that may be called, by their names.
+    pub(crate) fn services(&self) -> Vec<&str> {
+        self.executor.services()
+    }
+
     /// Is there somebody to carry out this action?
     #[must_use]
     pub fn carries_out(&self, action: ActionName) -> bool {

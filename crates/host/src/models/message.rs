@@ -35,6 +35,9 @@ pub(super) fn of(request: &Request) -> Result<Vec<u8>, LlmError> {
     if let Some(temperature) = request.temperature {
         add("temperature", f64::from(temperature).into());
     }
+    if let Some(effort) = request.effort {
+        add("effort", word(effort).as_str().into());
+    }
     if let Some(tokens) = request.max_tokens {
         add("maxTokens", tokens.into());
     }
@@ -110,6 +113,25 @@ pub(super) fn request(call: &LlmCall) -> Request {
         tools: tools.collect(),
         max_tokens: call.max_tokens.and_then(|it| u32::try_from(it.get()).ok()),
         temperature: call.temperature.map(|it| it.get() as f32),
+        effort: call.effort.map(effort),
+    }
+}
+
+fn word(effort: llm::Effort) -> ipc::Effort {
+    match effort {
+        llm::Effort::Low => ipc::Effort::Low,
+        llm::Effort::Medium => ipc::Effort::Medium,
+        llm::Effort::High => ipc::Effort::High,
+        llm::Effort::Max => ipc::Effort::Max,
+    }
+}
+
+fn effort(word: ipc::Effort) -> llm::Effort {
+    match word {
+        ipc::Effort::Low => llm::Effort::Low,
+        ipc::Effort::Medium => llm::Effort::Medium,
+        ipc::Effort::High => llm::Effort::High,
+        ipc::Effort::Max => llm::Effort::Max,
     }
 }
 

@@ -115,6 +115,12 @@ impl Models {
     }
 }
 
+/// Does a request keep the limits of a question?
+#[cfg(test)]
+pub(crate) fn is_question(request: &Request) -> bool {
+    message::of(request).is_ok()
+}
+
 /// The models as one session asks them.
 struct InSession<'a> {
     models: &'a Models,

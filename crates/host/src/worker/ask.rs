@@ -81,6 +81,7 @@ fn request(worker: &Inner, purpose: Purpose, messages: Vec<Message>) -> Request 
             tools: worker.offer.tools.clone(),
             max_tokens: None,
             temperature: None,
+            effort: worker.offer.effort(),
         },
         Purpose::Summary => Request {
             model: worker.fast.clone(),
@@ -89,6 +90,7 @@ fn request(worker: &Inner, purpose: Purpose, messages: Vec<Message>) -> Request 
             tools: Vec::new(),
             max_tokens: None,
             temperature: None,
+            effort: None,
         },
     }
 }

@@ -80,6 +80,10 @@ fn answer(worker: &Inner, shared: &Shared, message: &Value) -> Value {
         turn.denied.push(format!("{name}: {rule}"));
     }
     turn.calls.push((name.to_owned(), fate.as_str().to_owned()));
+    drop(turn);
+    if let Some(log) = &worker.tool_log {
+        log.note(&worker.who, name, fate.as_str());
+    }
     answer
 }
 

@@ -86,7 +86,7 @@ impl History {
         who: &Caller,
         at_most: usize,
     ) -> Result<(Vec<Spoken>, Option<TaintTag>), HistoryError> {
-        let Some(bytes) = files::private::read_if_there(&self.path, HISTORY_BYTES_MAX)? else {
+        let Some(bytes) = files::private::read_last_lines(&self.path, HISTORY_BYTES_MAX)? else {
             return Ok((Vec::new(), None));
         };
         let most = u32::try_from(at_most.saturating_mul(2)).unwrap_or(u32::MAX);

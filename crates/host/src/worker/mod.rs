@@ -21,6 +21,8 @@ mod spawner;
 mod start;
 #[cfg(test)]
 mod tests;
+mod told;
+mod tool_log;
 mod turn;
 
 use std::time::Duration;
@@ -33,6 +35,7 @@ pub(crate) use lease::Leases;
 pub(crate) use shared::{Bounds, Current, Shared, add, tokens};
 pub(crate) use spawner::Spawner;
 pub(crate) use start::{Start, Worker};
+pub(crate) use told::context;
 pub(crate) use turn::{MORE_CALLS, Prepared, Seen, TurnLimits};
 
 /// How long a worker may take to be ready.

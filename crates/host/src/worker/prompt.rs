@@ -17,6 +17,7 @@ use super::offer::Offer;
 pub(super) fn instructions(
     offer: &Offer,
     workspace: Option<&Path>,
+    files: &[(String, String)],
     memory: &[String],
     now: i64,
 ) -> io::Result<String> {
@@ -29,6 +30,7 @@ pub(super) fn instructions(
         now: &now,
         workspace: workspace.as_deref(),
         tools: &tools,
+        files,
         memory,
         ..Parts::default()
     };

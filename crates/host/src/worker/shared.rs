@@ -1,7 +1,7 @@
 //! What a turn and the threads that work for it share.
 
 use std::collections::{HashMap, HashSet, VecDeque};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -33,6 +33,8 @@ pub(crate) struct Shared {
     asked: AtomicUsize,
     called: AtomicUsize,
     handed_on: AtomicUsize,
+    /// Levels of turns beneath this one.
+    levels: AtomicU32,
     /// Held by whoever asks a model where there is a limit: what one uses is counted before the next one asks.
     purse: Mutex<()>,
     told: Mutex<VecDeque<Frame>>,
@@ -83,12 +85,25 @@ impl Shared {
     pub(super) fn new(bounds: &Bounds) -> Self {
         let Bounds { stop, limits, above } = bounds;
         let (interrupted, above) = (Arc::clone(stop), above.clone());
-        Self { interrupted, limits: *limits, above, ..Self::default() }
+        let shared = Self { interrupted, limits: *limits, above, ..Self::default() };
+        for (level, it) in (0_u32..).zip(shared.chain()) {
+            it.levels.fetch_max(level, Ordering::AcqRel);
+        }
+        shared
     }
 
     pub(super) fn is_interrupted(&self) -> bool {
-        let above = || self.above.as_ref().is_some_and(|it| it.is_over());
-        self.interrupted.load(Ordering::Acquire) || above()
+        self.interrupted.load(Ordering::Acquire) || self.is_cut_off()
+    }
+
+    /// Is the turn over that handed it its task? Nobody waits for its answer then.
+    pub(super) fn is_cut_off(&self) -> bool {
+        self.above.as_ref().is_some_and(|it| it.is_over())
+    }
+
+    /// How many levels stand beneath this turn, as far as it has handed on work.
+    pub(super) fn levels_below(&self) -> u32 {
+        self.levels.load(Ordering::Acquire)
     }
 
     /// Is nothing more to be done in it?

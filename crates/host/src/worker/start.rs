@@ -24,6 +24,7 @@ use super::offer::Offer;
 use super::questions::Questions;
 use super::shared::{Bounds, Current, Shared, held};
 use super::spawner::Spawner;
+use super::tool_log::ToolLog;
 use super::{END_WITHIN, READY_WITHIN};
 use crate::agent_session::{AgentSession, SessionOptions, Supplied};
 use crate::executor::Delegates;
@@ -72,6 +73,8 @@ pub(super) struct Inner {
     /// The gate behind which the session is, as long as there is one.
     pub(super) gate: Weak<Gate>,
     pub(super) lease: Lease,
+    /// Where its calls are written down, if they are to be.
+    pub(super) tool_log: Option<ToolLog>,
 }
 
 /// What a worker is started with.
@@ -164,6 +167,7 @@ impl Worker {
                 && options.starter == Starter::Person,
             gate: Arc::downgrade(gate),
             lease,
+            tool_log: start.hooks.log_tool_use.then(|| ToolLog::of(home)),
         };
         let worker = Self::of(inner, stopper);
         *held(&worker.confined) = Some(confined);
@@ -190,13 +194,16 @@ impl Worker {
         let subs = options.starter.sub_agents();
         let mut offer =
             Offer::of(home, who, options.origin, subs, carried).map_err(GateError::usage)?;
-        offer.add_plugins(&gate.monitor, who, session.door());
+        offer.is_carried_out().map_err(GateError::usage)?;
+        offer.name_services(&session.door().services());
+        offer.add_own();
+        let left_out = offer.add_plugins(&gate.monitor, who, session.door());
         let (ours, theirs) = UnixStream::pair().map_err(GateError::unable)?;
         let launched = start.spawner.launch(theirs).map_err(GateError::unable)?;
         let confined = launched
             .confine(cage(home, start.required)?, WORKER, environment(who))
             .map_err(GateError::unable)?;
-        record(gate, who, &confined, options)?;
+        record(gate, who, &confined, options, &left_out)?;
         let link = Link::new(ours).map_err(GateError::unable)?;
         let config = WorkerConfig {
             model: offer.manifest.model.clone().unwrap_or_default(),
@@ -292,12 +299,16 @@ fn environment(who: &Caller) -> Vec<(std::ffi::OsString, std::ffi::OsString)> {
     made.variables.into_iter().map(|(name, value)| (name.into(), value.into())).collect()
 }
 
-/// INVARIANT (NothingSilent): which cage a worker runs in is on record before it is told anything.
+/// Tools without room in a question that are named in a record.
+const LEFT_OUT_NAMED_MAX: usize = 64;
+
+/// INVARIANT (NothingSilent): which cage a worker runs in, and what there was no room for, is on record before it is told anything.
 fn record(
     gate: &Gate,
     who: &Caller,
     confined: &Confined,
     options: &SessionOptions,
+    left_out: &[String],
 ) -> Result<(), GateError> {
     let origin = match (&options.starter, options.origin) {
         (Starter::Job { .. }, _) => "job",
@@ -307,6 +318,8 @@ fn record(
     let content = json!({
         "agent": who.agent.as_str(),
         "held": confined.held(),
+        "not_offered": left_out.iter().take(LEFT_OUT_NAMED_MAX).collect::<Vec<_>>(),
+        "not_offered_count": left_out.len(),
         "origin": origin,
         "parent": options.starter.parent().map(SessionId::as_str),
         "sub_agents": options.starter.sub_agents(),

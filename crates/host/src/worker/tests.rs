@@ -23,7 +23,7 @@ use super::link::Link;
 use super::model::Asks;
 use super::offer::Offer;
 use super::questions::Questions;
-use super::shared::{Bounds, Current};
+use super::shared::{Bounds, Current, Shared};
 use super::start::{Inner, Worker};
 use super::turn::{Prepared, Seen, TurnLimits};
 use crate::agent_session::{AgentSession, SessionOptions};
@@ -113,6 +113,7 @@ fn house(home: &Path, play: impl FnOnce(UnixStream) + Send + 'static) -> House {
         reachable: true,
         gate: Arc::downgrade(&gate),
         lease,
+        tool_log: None,
     };
     House { stop: Arc::default(), gate, leases, worker: Worker::of(inner, stopper), model }
 }
@@ -388,4 +389,36 @@ fn messages_serialise_as_the_vectors_have_them() {
     assert_eq!(ready, json!({"type": "ready"}));
     let interrupt = serde_json::to_value(ToWorker::Interrupt {}).unwrap();
     assert_eq!(interrupt, json!({"type": "interrupt"}));
+}
+
+#[test]
+fn whoever_ends_a_turn_does_not_wait_for_a_worker_below_that_does_not_listen() {
+    let home = tempfile::tempdir().unwrap();
+    let (says, hears) = std::sync::mpsc::channel();
+    let house = house(home.path(), move |mut socket| {
+        hear(&mut socket);
+        says.send(()).unwrap();
+        // It hears that it is to end, and goes on.
+        while hear(&mut socket).is_some() {}
+    });
+    let above = Arc::new(Shared::new(&Bounds::default()));
+    let at_work = above.work(1).unwrap();
+    thread::scope(|scope| {
+        let below = Arc::clone(&above);
+        let turn = scope.spawn(|| {
+            let now = || SystemClock.unix_seconds();
+            let turn = Prepared { content: "hello", earlier: &[], memory: &[], now: now() };
+            let message = house.worker.prepare(&house.gate.monitor, &turn).unwrap();
+            let bounds = Bounds { above: Some(below), ..Bounds::default() };
+            let seen = house.worker.turn(&message, &bounds, &*house.gate.store, &now, &mut |_| {});
+            drop(at_work);
+            seen
+        });
+        hears.recv().unwrap();
+        above.interrupt();
+        // As long as a turn waits for what it has begun.
+        assert!(above.settle(super::END_WITHIN), "the turn above would be broken");
+        assert!(turn.join().unwrap().unwrap().reply.interrupted);
+    });
+    assert_eq!((above.levels_below(), house.worker.is_over()), (1, true));
 }

@@ -16,10 +16,14 @@ use super::history::{self, Spoken};
 use super::inbox::Next;
 use super::shared::{Bounds, OfTurn, Shared, held};
 use super::start::Worker;
-use super::{END_WITHIN, ERROR_CHARS_MAX, TURN_MAX, ask, call, prompt, questions};
+use super::{END_WITHIN, ERROR_CHARS_MAX, TURN_MAX, ask, call, prompt, questions, told};
 
 /// How often it is looked whether somebody has answered, interrupted, or waited too long.
 const TICK: Duration = Duration::from_millis(50);
+
+/// How much longer a turn waits for each level of sub-agents beneath it: they wait for their own calls as long as it does for
+/// its, and then still have to end.
+const BELOW_WITHIN: Duration = Duration::from_secs(1);
 
 /// Model calls beside the steps: a conversation may be summarised once in a while.
 pub(crate) const MORE_CALLS: usize = 5;
@@ -95,11 +99,14 @@ impl Worker {
         let inner = &self.inner;
         let busy = |why: String| TurnError::new(TurnErrorCode::Busy, why);
         let workspace = inner.session.workspace();
-        let system = prompt::instructions(&inner.offer, workspace, turn.memory, turn.now);
+        let files = told::files(&inner.offer, &inner.who, inner.door());
+        let system = prompt::instructions(&inner.offer, workspace, &files, turn.memory, turn.now);
         let system = system.map_err(|it| busy(it.to_string()))?;
         let mut public = prompt::public(&inner.offer, workspace, turn.now);
         // What it is reminded of is there to be used.
         public.extend_from_slice(turn.memory);
+        // The user can read the files of the workspace.
+        public.extend(files.into_iter().map(|it| it.1));
         let sources = Sources { prompt: Some(&system), public: &public, ..Sources::default() };
         let registered = monitor.register_system_prompt(&inner.who, &sources);
         registered.map_err(|it| busy(it.to_string()))?;
@@ -148,7 +155,8 @@ impl Worker {
             let _ = inner.link.say(&ToWorker::ToolApprovalResponse { tool_id, approved: false });
         }
         // What was begun is finished before the next turn: a call does not outlive the words that it was made for.
-        let is_settled = shared.settle(END_WITHIN);
+        let below = BELOW_WITHIN.saturating_mul(shared.levels_below());
+        let is_settled = shared.settle(END_WITHIN.saturating_add(below));
         shared.take_told().into_iter().for_each(&mut *on_frame);
         *held(&self.used) = Instant::now();
         let turn = std::mem::take(&mut *shared.of_turn());
@@ -184,6 +192,12 @@ impl Worker {
             shared.take_told().into_iter().for_each(&mut *on_frame);
             for (tool_id, approved) in inner.questions.answered(approvals, now()) {
                 let _ = inner.link.say(&ToWorker::ToolApprovalResponse { tool_id, approved });
+            }
+            if shared.is_cut_off() {
+                // Nobody waits for its answer, and whoever ended the turn above waits for its end.
+                inner.link.close();
+                on_frame(Frame::Status { status: Status::Interrupted });
+                return Ok(Ending::Result { interrupted: true });
             }
             if shared.is_interrupted() && interrupted.is_none() {
                 interrupted = Some(Instant::now());

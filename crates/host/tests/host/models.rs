@@ -208,6 +208,7 @@ fn request(model: &str, said: &str) -> Request {
         tools: Vec::new(),
         max_tokens: None,
         temperature: None,
+        effort: None,
     }
 }
 

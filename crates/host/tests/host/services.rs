@@ -9,6 +9,7 @@ use std::thread;
 use egress::{Client, Dialer, Limits, Looking, Resolve, Rules, Trust, Web};
 use evidence::{Config, Durability, Journal, Reader, SystemClock};
 use host::{HostExecutor, Services};
+use model::ipc::ActionName;
 use model::{AgentId, Caller, Kind, Profile, SessionId, Source, UserId};
 use monitor::provenance::Catalogue;
 use monitor::{Admission, Asked, Delivered, Heard, Monitor, Opening, Refusal, Setup, Status};
@@ -295,6 +296,10 @@ fn bound(server: &Server) -> String {
 fn a_token_is_put_in_refreshed_once_and_comes_back_to_nobody() {
     let server = Server::start();
     let mut world = World::new(&server, GRANTS, &bound(&server), OLD);
+    // It is offered where there is a service whose token may be given.
+    let none = World::new(&server, "credentials:\n  grants: {}\n", &bound(&server), OLD);
+    assert!(world.executor.carries_out(ActionName::OauthCall));
+    assert!(!none.executor.carries_out(ActionName::OauthCall));
     let got = world.got("/me");
     assert_eq!(got.output.status, Status::Done, "{}", got.output.body);
     assert!(

@@ -35,6 +35,9 @@ pub(super) fn body(request: &Request) -> Value {
     if let Some(temperature) = request.temperature {
         add("temperature", f64::from(temperature.min(TEMPERATURE_MAX)).into());
     }
+    if let Some(effort) = request.effort.and_then(|it| it.for_anthropic(&request.model)) {
+        add("output_config", json!({ "effort": effort }));
+    }
     Value::Object(body)
 }
 

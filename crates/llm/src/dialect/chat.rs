@@ -14,7 +14,7 @@ const DONE: &str = "[DONE]";
 /// The place of the text among the blocks; calls have their own.
 const TEXT: u64 = u64::MAX;
 
-pub(super) fn body(request: &Request, max_tokens: &str) -> Value {
+pub(super) fn body(request: &Request, max_tokens: &str, effort: Option<&str>) -> Value {
     let mut body = Map::new();
     let mut add = |name: &str, value: Value| _ = body.insert(name.to_owned(), value);
     let mut messages = Vec::new();
@@ -39,6 +39,9 @@ pub(super) fn body(request: &Request, max_tokens: &str) -> Value {
     }
     if let Some(temperature) = request.temperature {
         add("temperature", f64::from(temperature).into());
+    }
+    if let Some(effort) = effort {
+        add("reasoning_effort", effort.into());
     }
     Value::Object(body)
 }

@@ -67,9 +67,10 @@ impl Dialect {
     pub fn body(self, request: &Request) -> Value {
         match self {
             Self::Messages => anthropic::body(request),
-            Self::Chat => chat::body(request, "max_completion_tokens"),
-            Self::LocalChat => chat::body(request, "max_tokens"),
-            Self::Responses => responses::body(request),
+            Self::Chat => chat::body(request, "max_completion_tokens", openai(request)),
+            // Whether a model of one's own can be told is not known.
+            Self::LocalChat => chat::body(request, "max_tokens", None),
+            Self::Responses => responses::body(request, openai(request)),
         }
     }
 
@@ -81,6 +82,11 @@ impl Dialect {
             Self::Responses => Box::<responses::Responses>::default(),
         }
     }
+}
+
+/// How hard one of OpenAI's models is told to think.
+fn openai(request: &Request) -> Option<&'static str> {
+    request.effort?.for_openai(&request.model)
 }
 
 /// Reads the events of one stream.

@@ -9,7 +9,7 @@ use crate::assembly::{Assembly, Broken};
 use crate::classify;
 use crate::request::{Block, Message, Request, Role, as_object};
 
-pub(super) fn body(request: &Request) -> Value {
+pub(super) fn body(request: &Request, effort: Option<&str>) -> Value {
     let mut body = Map::new();
     let mut add = |name: &str, value: Value| _ = body.insert(name.to_owned(), value);
     let mut input = Vec::new();
@@ -36,6 +36,9 @@ pub(super) fn body(request: &Request) -> Value {
     }
     if let Some(temperature) = request.temperature {
         add("temperature", f64::from(temperature).into());
+    }
+    if let Some(effort) = effort {
+        add("reasoning", json!({ "effort": effort }));
     }
     Value::Object(body)
 }

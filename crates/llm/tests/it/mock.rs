@@ -14,6 +14,7 @@ fn request(said: &[&str]) -> Request {
         tools: Vec::new(),
         max_tokens: None,
         temperature: None,
+        effort: None,
     }
 }
 

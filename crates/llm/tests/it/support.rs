@@ -67,6 +67,7 @@ pub(crate) fn request() -> Request {
         }],
         max_tokens: Some(100),
         temperature: Some(1.5),
+        effort: None,
     }
 }
 

@@ -20,11 +20,14 @@ pub(super) const TURNS_MAX: usize = 200;
 /// Blocks of one turn: an answer that calls sixteen tools at once has less than forty.
 pub(super) const BLOCKS_MAX: usize = 100;
 pub(super) const TOOL_USE_ID_UNITS_MAX: usize = 128;
-pub(super) const TOOLS_MAX: usize = 50;
-pub(super) const TOOL_NAME_UNITS_MAX: usize = 100;
-pub(super) const TOOL_DESCRIPTION_UNITS_MAX: usize = 2000;
+/// How many tools a model is offered in one question.
+pub const TOOLS_MAX: usize = 50;
+/// The name of one of them.
+pub const TOOL_NAME_UNITS_MAX: usize = 100;
+/// What it does, in words.
+pub const TOOL_DESCRIPTION_UNITS_MAX: usize = 2000;
 /// A JSON Schema of the arguments of one tool, as text.
-pub(super) const TOOL_SCHEMA_UNITS_MAX: usize = 20_000;
+pub const TOOL_SCHEMA_UNITS_MAX: usize = 20_000;
 pub(super) const TOKENS_MAX: u64 = 200_000;
 
 /// A question to a model in one piece, and how it is to answer.

@@ -49,7 +49,10 @@ pub use error::IpcError;
 pub use headers::Headers;
 pub use issue::Issue;
 pub use json::{Malformed, read as read_json};
-pub use limits::{ISSUES_MAX, MESSAGE_BYTES_MAX, NESTING_LEVELS_MAX, QUOTED_CHARS_MAX, VALUES_MAX};
+pub use limits::{
+    ISSUES_MAX, MESSAGE_BYTES_MAX, NESTING_LEVELS_MAX, QUOTED_CHARS_MAX,
+    TOOL_DESCRIPTION_UNITS_MAX, TOOL_NAME_UNITS_MAX, TOOL_SCHEMA_UNITS_MAX, TOOLS_MAX, VALUES_MAX,
+};
 pub use list::List;
 pub use note::NoteName;
 pub use number::{Temperature, Whole};

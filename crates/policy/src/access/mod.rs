@@ -11,12 +11,12 @@ pub use file::{
     ATTACHMENT_BYTES_MAX, Access, Agents, AnswerSettings, Api, Approval, BUDGET_MAX, Browser,
     Budget, ChannelSettings, Channels, Cidr, DelegationSettings, Effort, Egress, Endpoint,
     FILE_BYTES_MAX, FileError, Global, GlobalTool, Grant, HeartbeatSettings, HistorySettings,
-    HoursSettings, JOBS_PER_USER_MAX, KnownTools, Limits, LogLevel, Manifest, McpServer, ModelRef,
-    Models, Mount, MountMode, Network, Networks, Notifications, Operations, PEER_BYTES_MAX,
-    POLICY_VERSION_MAX, Peer, Peers, Price, Prices, Privacy, RateLimits, Readers, Refresh, Sandbox,
-    SandboxProfile, SanitizeSettings, SchedulerSettings, Search, SearchEngine, ServeSettings,
-    ServeTls, Service, Shell, SubAgent, Task, ToolFilter, Transport, Unit, User, Users,
-    runs_models,
+    HookSettings, HostSettings, HoursSettings, JOBS_PER_USER_MAX, KnownTools, Limits, LogLevel,
+    Manifest, McpServer, ModelRef, Models, Mount, MountMode, Network, Networks, Notifications,
+    Operations, PEER_BYTES_MAX, POLICY_VERSION_MAX, Peer, Peers, Price, Prices, Privacy,
+    RateLimits, Readers, Refresh, Sandbox, SandboxProfile, SanitizeSettings, SchedulerSettings,
+    Search, SearchEngine, ServeSettings, ServeTls, Service, Shell, SubAgent, Task, ToolFilter,
+    Transport, Unit, User, Users, runs_models,
 };
 pub use keys::{KeyGrant, KeyMode, Keys};
 pub use model::Domain;

@@ -30,6 +30,22 @@ object! {
         "temperature" temperature: Option<Temperature>,
         /// The longest answer, in tokens.
         "maxTokens" max_tokens: Option<Whole<1, TOKENS_MAX>>,
+        /// How hard the model thinks, if it can be told.
+        "effort" effort: Option<Effort>,
+    }
+}
+
+choice! {
+    /// How hard a model thinks.
+    Effort {
+        /// As little as it can.
+        "low" Low,
+        /// Some.
+        "medium" Medium,
+        /// Much.
+        "high" High,
+        /// As much as it can.
+        "max" Max,
     }
 }
 

@@ -25,7 +25,7 @@ pub use browser::{
 pub use file::{FileEdit, FileList, FilePath, FileRead, FileSearch, FileWrite};
 pub use introspection::{CurrentTime, PromptRead, ToolsRead};
 pub use llm::{
-    LlmCall, ModelQuery, OfferedTool, Role, TextBlock, ToolResultBlock, ToolUseBlock, Turn,
+    Effort, LlmCall, ModelQuery, OfferedTool, Role, TextBlock, ToolResultBlock, ToolUseBlock, Turn,
     TurnBlock, TurnContent,
 };
 pub use memory::{MemoryDelete, MemoryKind, MemoryList, MemoryQuery, MemoryRead, MemoryWrite};

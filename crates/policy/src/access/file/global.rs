@@ -1,6 +1,6 @@
 //! The host's settings: `config.yaml`, with `tools`, `providers`, `egress`, `services`, `browser`, `sandbox`,
 //! `shell`, `scheduler`, `intent`, `notifications`, `sanitize`, `answers`, `models`, `serve`, `delegation`,
-//! `channel_config` and `history`.
+//! `channel_config`, `history`, `hooks` and `host`.
 
 use std::collections::BTreeMap;
 
@@ -15,6 +15,8 @@ use super::channels::Channels;
 use super::delegation::DelegationSettings;
 use super::egress::Egress;
 use super::history::HistorySettings;
+use super::hooks::HookSettings;
+use super::host::HostSettings;
 use super::intent::Readers;
 use super::models::Models;
 use super::providers::Providers;
@@ -50,6 +52,8 @@ pub struct Global {
     delegation: DelegationSettings,
     channels: Channels,
     history: HistorySettings,
+    hooks: HookSettings,
+    host: HostSettings,
 }
 
 /// How a person is told of questions.
@@ -111,9 +115,11 @@ impl Global {
             file.delegation.is_some(),
             file.channel_config.is_some(),
             file.history.is_some(),
+            file.hooks.is_some(),
+            file.host.is_some(),
         ];
         if !sections.contains(&true) {
-            let there = "it says nothing; there are `tools`, `providers`, `egress`, `services`, `browser`, `sandbox`, `shell`, `scheduler`, `intent`, `notifications`, `sanitize`, `answers`, `models`, `serve`, `delegation`, `channel_config` and `history`";
+            let there = "it says nothing; there are `tools`, `providers`, `egress`, `services`, `browser`, `sandbox`, `shell`, `scheduler`, `intent`, `notifications`, `sanitize`, `answers`, `models`, `serve`, `delegation`, `channel_config`, `history`, `hooks` and `host`";
             return Err(FileError::at(1, there));
         }
         let egress = file.egress.unwrap_or_default();
@@ -141,6 +147,8 @@ impl Global {
             delegation: file.delegation.unwrap_or_default(),
             channels,
             history: file.history.unwrap_or_default(),
+            hooks: file.hooks.unwrap_or_default(),
+            host: file.host.unwrap_or_default(),
         })
     }
 
@@ -250,6 +258,18 @@ impl Global {
         &self.history
     }
 
+    /// How the loop of agents looks after itself.
+    #[must_use]
+    pub fn hooks(&self) -> &HookSettings {
+        &self.hooks
+    }
+
+    /// How the workers of agents are confined.
+    #[must_use]
+    pub fn host(&self) -> &HostSettings {
+        &self.host
+    }
+
     /// The same settings with these hosts of the inner network open, for what the host itself asks of them.
     #[must_use]
     pub fn dangerously_opening(mut self, inner: Inner) -> Self {
@@ -306,6 +326,10 @@ struct File {
     channel_config: Option<Channels>,
     #[serde(default, deserialize_with = "there")]
     history: Option<HistorySettings>,
+    #[serde(default, deserialize_with = "there")]
+    hooks: Option<HookSettings>,
+    #[serde(default, deserialize_with = "there")]
+    host: Option<HostSettings>,
 }
 
 /// A section that is there counts as there, whatever is in it.

@@ -8,6 +8,7 @@ use serde::de::{Deserializer, Error};
 use serde_saphyr::Spanned;
 
 use super::front::{self, Cut};
+use super::instructions::InstructionFiles;
 use super::models::Task;
 use super::parts::{Effort, Grant, Operations, Sandbox, SubAgent};
 use super::scalar::{Label, Set, UserName};
@@ -51,6 +52,8 @@ pub struct Manifest {
     /// What may be done with tools that do several things, by name of the tool, its last part, or
     /// its domain, in small letters.
     pub operations: BTreeMap<String, Operations>,
+    /// Files of its workspace that stand among its instructions.
+    pub instructions: Vec<String>,
     /// The rest of the file: the agent's instructions.
     pub body: String,
 }
@@ -154,6 +157,7 @@ const KEYS: &[&str] = &[
     "agents",
     "credentials",
     "toolOperations",
+    "instructions",
 ];
 
 #[derive(Default, Deserialize)]
@@ -180,6 +184,8 @@ struct Raw {
     credentials: Option<Credentials>,
     #[serde(default)]
     tool_operations: BTreeMap<String, Spanned<Operations>>,
+    #[serde(default)]
+    instructions: InstructionFiles,
 }
 
 #[derive(Clone, Copy, Deserialize)]
@@ -225,6 +231,7 @@ impl Raw {
             agents: self.agents.into_iter().map(|(name, it)| (name, it.value)).collect(),
             grants: self.credentials.map(|it| it.grants),
             operations: BTreeMap::new(),
+            instructions: self.instructions.0,
             body: body.to_owned(),
         }
     }

@@ -37,7 +37,7 @@ impl Shell {
     }
 }
 
-fn rungs<'de, D: Deserializer<'de>>(input: D) -> Result<Vec<String>, D::Error> {
+pub(super) fn rungs<'de, D: Deserializer<'de>>(input: D) -> Result<Vec<String>, D::Error> {
     let names: Vec<Label> = Vec::deserialize(input)?;
     let names: Vec<String> = names.into_iter().map(|it| it.0).collect();
     match names.iter().find(|it| !RUNGS.contains(&it.as_str())) {
