@@ -30,14 +30,15 @@ const USER: &str = "host";
 const AGENT: &str = "channels";
 
 impl Line {
-    /// Listens until `stop` is set, or for a while, and tells `hear` of each message.
+    /// Listens until `stop` is set, or for a while, and tells `hear` of each message. That says whether somebody takes
+    /// messages still: if not, those that came last come again where the messenger keeps them.
     ///
     /// # Errors
     /// If the gate refuses it, or the messenger does not answer.
     pub fn listen(
         &self,
         stop: &AtomicBool,
-        hear: &mut dyn FnMut(Inbound),
+        hear: &mut dyn FnMut(Inbound) -> bool,
     ) -> Result<(), ListenError> {
         let who = self.listener().map_err(|it| failed(&it))?;
         self.open(&who).map_err(|it| failed(&it))?;
@@ -96,7 +97,7 @@ fn failed(why: &dyn std::fmt::Display) -> ListenError {
 struct Listening<'a> {
     line: &'a Line,
     stop: &'a AtomicBool,
-    hear: RefCell<&'a mut dyn FnMut(Inbound)>,
+    hear: RefCell<&'a mut dyn FnMut(Inbound) -> bool>,
     ended: RefCell<Option<ListenError>>,
 }
 
@@ -147,9 +148,13 @@ impl Listening<'_> {
                 }
             };
             answered = true;
+            let mut is_taken = true;
             for message in heard {
                 count = count.saturating_add(1);
-                (self.hear.borrow_mut())(message);
+                is_taken &= (self.hear.borrow_mut())(message);
+            }
+            if !is_taken {
+                return Ok(count);
             }
             let again = Instant::now() + pause;
             while Instant::now() < again && !is_over() {

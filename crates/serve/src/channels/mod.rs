@@ -147,8 +147,8 @@ fn listen(app: &App, line: &Line, stop: &AtomicBool) {
     let mut backoff = Backoff::default();
     while !stop.load(Ordering::Acquire) {
         let heard = line.listen(stop, &mut |inbound| {
-            // Whoever is asked for messages has no use for a word of ours; it is on record.
-            let _ = take(app, line, inbound);
+            // A messenger that is asked has no use for the word that there is no room; it is on record.
+            take(app, line, inbound).is_ok() || !app.is_draining()
         });
         let Err(ListenError { why, retry, answered }) = heard else {
             backoff.reset();

@@ -36,7 +36,7 @@ pub struct ChannelSettings {
     pub signing_secret: Option<String>,
     /// The secret that it shows when it is set up, where it does.
     pub verify_token: Option<String>,
-    /// Our own name there, where it is needed: the number of a phone.
+    /// Our own name there, where it is needed: the number of a phone, or the workspace that alone is heard.
     pub account: Option<String>,
     /// Shared places that are asked for messages, where they have to be asked.
     pub places: Vec<String>,
@@ -163,18 +163,15 @@ impl Raw {
         if self.verify_token.is_some() && channel != Channel::WhatsApp {
             return Err("`verify_token` belongs under `whatsapp`".into());
         }
-        if self.account.is_some() != (channel == Channel::WhatsApp) {
-            return Err("`account`, the id of the phone number, belongs under `whatsapp`".into());
-        }
+        self.check_account(channel)?;
         if !self.places.0.is_empty() && channel != Channel::Discord {
             return Err("`places` belongs under `discord`: others send us what is said".into());
         }
         if self.places.0.len() > PLACES_MAX {
             return Err(format!("at most {PLACES_MAX} places are listened to"));
         }
-        let mut named = self.places.0.iter().chain(self.account.iter().map(|it| &it.0));
-        if let Some(bad) = named.find(|it| !is_number(it)) {
-            return Err(format!("`{}` is no number of a place or phone", bad.escape_debug()));
+        if let Some(bad) = self.places.0.iter().find(|it| !is_number(it)) {
+            return Err(format!("`{}` is no number of a place", bad.escape_debug()));
         }
         let is_type = |it: &String| {
             let plain = |it: u8| it.is_ascii_alphanumeric() || b"/.+-*_".contains(&it);
@@ -183,6 +180,26 @@ impl Raw {
         match self.allowed_mime_types.0.iter().find(|it| !is_type(it)) {
             Some(bad) => Err(format!("`{}` is no type such as text/plain", bad.escape_debug())),
             None => Ok(()),
+        }
+    }
+
+    /// WhatsApp needs to know where it says something; of Slack's workspaces one may be named that alone is heard.
+    fn check_account(&self, channel: Channel) -> Result<(), String> {
+        let given = self.account.as_ref().map(|it| it.0.as_str());
+        let wrong = |it: &str, what: &str| Err(format!("`{}` is no {what}", it.escape_debug()));
+        match given {
+            None if channel == Channel::WhatsApp => {
+                Err("`whatsapp` needs `account`, the id of the phone number".into())
+            }
+            None => Ok(()),
+            Some(it) if channel == Channel::WhatsApp && !is_number(it) => {
+                wrong(it, "id of a phone number")
+            }
+            Some(it) if channel == Channel::Slack && !is_id(it, &['T', 'E']) => {
+                wrong(it, "id of a workspace, such as T024BE7LH")
+            }
+            Some(_) if matches!(channel, Channel::WhatsApp | Channel::Slack) => Ok(()),
+            Some(_) => Err("`account` belongs under `whatsapp` or `slack`".into()),
         }
     }
 
@@ -232,14 +249,15 @@ fn address<'de, D: Deserializer<'de>>(input: D) -> Result<Option<String>, D::Err
 fn is_peer(channel: Channel, name: &str) -> bool {
     match channel {
         Channel::Telegram | Channel::Discord | Channel::WhatsApp => is_number(name),
-        Channel::Slack => {
-            let plain = |it: u8| it.is_ascii_uppercase() || it.is_ascii_digit();
-            (2..=PEER_BYTES_MAX).contains(&name.len())
-                && name.starts_with(['U', 'W'])
-                && name.bytes().all(plain)
-        }
+        Channel::Slack => is_id(name, &['U', 'W']),
         Channel::Cli | Channel::Web => false,
     }
+}
+
+/// An id of Slack's that begins with one of these.
+fn is_id(name: &str, first: &[char]) -> bool {
+    let plain = |it: u8| it.is_ascii_uppercase() || it.is_ascii_digit();
+    (2..=PEER_BYTES_MAX).contains(&name.len()) && name.starts_with(first) && name.bytes().all(plain)
 }
 
 fn is_number(name: &str) -> bool {
@@ -273,6 +291,9 @@ mod tests {
         assert_eq!(global.channels().iter().count(), 1);
         let chosen = Global::parse("providers: {channel: slack}\n").unwrap();
         assert!(chosen.channels().get(Channel::Slack).unwrap().signing_secret.is_some());
+        let one = Global::parse("channel_config: {slack: {account: T024BE7LH}}\n").unwrap();
+        let account = one.channels().get(Channel::Slack).unwrap().account.as_deref();
+        assert_eq!(account, Some("T024BE7LH"));
         assert_eq!(
             Global::parse("providers: {channel: cli}\n").unwrap().channels().iter().count(),
             0
@@ -285,6 +306,9 @@ mod tests {
             "channel_config: {telegram: {max_attachment_bytes: 20971521}}",
             "channel_config: {telegram: {dm_policy: open}}",
             "channel_config: {whatsapp: {}}",
+            "channel_config: {whatsapp: {account: T024BE7LH}}",
+            "channel_config: {slack: {account: \"777\"}}",
+            "channel_config: {telegram: {account: \"777\"}}",
             "channel_config: {discord: {places: [\"../x\"]}}",
         ] {
             assert!(Global::parse(&format!("{bad}\n")).is_err(), "{bad}");
