@@ -1,6 +1,7 @@
 //! The program of the daemon, or its settings, become others while calls are under way: none is lost, and none is an alarm.
 
 #![expect(
+    clippy::indexing_slicing,
     clippy::unwrap_used,
     reason = "test helpers; clippy's exceptions cover only `#[test]` functions"
 )]
@@ -13,7 +14,6 @@ use std::time::{Duration, Instant};
 use host::doors::client::{self, Connection};
 use host::doors::mcp;
 use serde_json::{Value, json};
-use testkit::program::Run as _;
 
 use crate::doors::State;
 use crate::program::LAZARET;
