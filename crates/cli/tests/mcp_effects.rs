@@ -42,11 +42,11 @@ fn tell(client: &mut Client, method: &str, text: &str) {
 fn decided(home: &Path, kind: HostKind) -> Option<String> {
     let name = kind.effect().as_str();
     let all = lazaret(home, &["evidence", "query", "--json", "--limit", "10000"]).run().objects();
-    let texts = all.iter().map(|it| it.to_string().replace('\\', ""));
+    let mut texts = all.iter().map(|it| it.to_string().replace('\\', ""));
     let is_its = |it: &String| {
         it.contains(&format!("\"effect\":\"{name}\"")) && it.contains("\"decision\":\"")
     };
-    texts.filter(is_its).next_back()
+    texts.rfind(is_its)
 }
 
 #[test]
