@@ -60,6 +60,7 @@ fn every_deed_of_a_door_is_judged_and_recorded() {
     assert_eq!(client.tools(), ["ask", "tell"]);
     client.tools();
     assert_eq!(records(home, "tools_list").len(), 2, "a decision and its end, once for a list");
+    client.ask("resources/list", json!({}));
     let read = client.ask("resources/read", json!({ "uri": "tide://today" }));
     assert_eq!(read["result"]["contents"][0]["text"], "High at nine.", "{read}");
     let prompt = client.ask("prompts/get", json!({ "name": "tide" }));
