@@ -42,11 +42,11 @@ fn tell(client: &mut Client, method: &str, text: &str) {
 fn decided(home: &Path, kind: HostKind) -> Option<String> {
     let name = kind.effect().as_str();
     let all = lazaret(home, &["evidence", "query", "--json", "--limit", "10000"]).run().objects();
-    let texts = all.iter().map(|it| it.to_string().replace('\\', ""));
+    let mut texts = all.iter().map(|it| it.to_string().replace('\\', ""));
     let is_its = |it: &String| {
         it.contains(&format!("\"effect\":\"{name}\"")) && it.contains("\"decision\":\"")
     };
-    texts.filter(is_its).next_back()
+    texts.rfind(is_its)
 }
 
 #[test]
@@ -60,6 +60,7 @@ fn every_deed_of_a_door_is_judged_and_recorded() {
     assert_eq!(client.tools(), ["ask", "tell"]);
     client.tools();
     assert_eq!(records(home, "tools_list").len(), 2, "a decision and its end, once for a list");
+    client.ask("resources/list", json!({}));
     let read = client.ask("resources/read", json!({ "uri": "tide://today" }));
     assert_eq!(read["result"]["contents"][0]["text"], "High at nine.", "{read}");
     let prompt = client.ask("prompts/get", json!({ "name": "tide" }));

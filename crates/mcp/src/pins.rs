@@ -126,6 +126,8 @@ pub fn diff(before: &Value, after: &Value) -> Vec<String> {
 fn flatten(value: &Value, path: String, into: &mut BTreeMap<String, String>) {
     let below = |key: &str| if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
     match value {
+        // Nothing at all, before what is new.
+        Value::Object(object) if object.is_empty() && path.is_empty() => {}
         Value::Object(object) if !object.is_empty() => {
             for (key, value) in object {
                 flatten(value, below(key), into);
