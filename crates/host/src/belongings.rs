@@ -215,9 +215,9 @@ impl Belongings {
     }
 
     /// Wherever memory is or was kept: what the settings chose earlier counts, too.
-    fn memories(&self) -> Result<Vec<(&'static str, Arc<dyn Memory>)>, GateError> {
+    fn memories(&self) -> Result<Vec<Kept>, GateError> {
         let store = Arc::clone(&self.gate.store);
-        let mut found: Vec<(&'static str, Arc<dyn Memory>)> = vec![("store", store)];
+        let mut found: Vec<Kept> = vec![("store", store)];
         if self.home.join("memory").symlink_metadata().is_ok() {
             found.push(("file", self.gate.file_memory(&self.home)?));
         }
@@ -228,6 +228,9 @@ impl Belongings {
         Repository::new(&self.home.join("skills.git"))
     }
 }
+
+/// A place where memory is kept, with a word for it.
+type Kept = (&'static str, Arc<dyn Memory>);
 
 fn row(it: &MemoryRow) -> Value {
     json!({
