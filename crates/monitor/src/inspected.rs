@@ -7,7 +7,7 @@ use std::ops::Range;
 use aegx::Digest;
 use model::{Effect, Reach, Role, Source, Taint, TaintTag, Trust};
 use scan::sanitize::{Found, Plan};
-use scan::text::{Author, Category, Finding, Reading, Verdict};
+use scan::text::{Author, Category, Classifier, Finding, Reading, Verdict};
 use serde_json::Value;
 
 use crate::envelope;
@@ -50,11 +50,19 @@ pub(crate) struct Inspected {
 
 impl Inspected {
     /// Looks at an output of `asked`.
-    pub(crate) fn new(asked: &Understood, output: Output, plan: &Plan) -> Self {
+    pub(crate) fn new(
+        asked: &Understood,
+        output: Output,
+        plan: &Plan,
+        classifier: Option<&dyn Classifier>,
+    ) -> Self {
         let seen = seen(&output.body);
         let mut reading = scan::text::read(seen, Author::Outsider);
         if matches!(asked.effect, Effect::Action(_)) {
             leave_out_marks(&mut reading, seen);
+        }
+        if let Some(classifier) = classifier {
+            reading = reading.asked(seen, classifier);
         }
         let orders = provenance::orders(&reading);
         let found = Found::with(reading, seen, plan);

@@ -6,7 +6,8 @@ use aegx::{Digest, Principal};
 use evidence::{Clock, Journal};
 use model::{Caller, EffectKind, IntentReader, Profile, SessionId, ToolDef};
 use policy::Policy;
-use scan::sanitize::Plans;
+use scan::sanitize::{Plan, Plans};
+use scan::text::Classifier;
 use serde_json::json;
 
 use crate::admission::Admission;
@@ -38,6 +39,10 @@ pub struct Monitor {
     /// What answers are compared with where no prompt is registered.
     pub(crate) guarded: Option<Arc<scan::leak::Registry>>,
     pub(crate) plans: Plans,
+    /// By what is looked for in outputs, at whatever level.
+    pub(crate) sought: Plan,
+    /// Who is asked, besides the rules, whether an output gives orders.
+    pub(crate) classifier: Option<Arc<dyn Classifier>>,
 }
 
 /// What a monitor stands on.
@@ -144,6 +149,8 @@ impl Monitor {
             talks: Talks::default(),
             guarded: None,
             plans: Plans::default(),
+            sought: Plans::default().widest(),
+            classifier: None,
         }
     }
 

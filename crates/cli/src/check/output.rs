@@ -4,15 +4,17 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use scan::Allowed;
 use scan::exfiltration::{self, Carries, Finding};
 use scan::leak::{self, Leak, PROMPT_BYTES_MAX, Registry, Sources, Turns};
+use scan::secret::{self, Confidence};
 use serde_json::{Map, Value, json};
 
 use super::batch::{self, Answer};
 use super::given;
 use crate::failure::{Exit, Failure};
 
-/// Judge answers of a model by whether they give its system prompt away, or carry something off.
+/// Judge answers of a model by whether they give its system prompt or a secret away, or carry something off.
 ///
 /// An answer is compared with the prompt: its own words, its names (constants, functions, template variables), its headings,
 /// and what is left of it in other words or another language; spelling, spacing, look-alike letters, base64, ROT13 and
@@ -20,6 +22,9 @@ use crate::failure::{Exit, Failure};
 ///
 /// Addresses count, too: an image is loaded by whoever shows the answer, and a link can hold data. One that carries data is
 /// denied, one that loads or has words in its query is for a person, unless its host is named with `--host`.
+///
+/// Keys, tokens and passwords count (`leak-secret`): one with a checksum, and a private key, is denied, one whose form alone is
+/// right is for a person. `allow` in a request has lines of rules and SHA-256 hashes of values that are fine.
 ///
 /// A request on stdin has `text`, and may have `system_prompt`, `tokens` (a list of names that must not be said), `public` (a list of
 /// texts that may be said) and `conversation`: answers of one conversation are also judged together. An answer has
@@ -68,7 +73,9 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     let registry = own.registry();
     let values = args.texts.iter().map(String::as_str);
     Ok(batch::from_arguments(args.batch, values, |text| {
-        told(text, &registry, &leak::scan(&registry, text), &addresses(text, &args.hosts))
+        let mut leaks = leak::scan(&registry, text).iter().map(Given::of).collect();
+        secrets(text, &Allowed::default(), &mut leaks);
+        told(text, &registry, &leaks, &addresses(text, &args.hosts))
     }))
 }
 
@@ -114,6 +121,7 @@ impl Judge {
             *last = (known.clone(), known.registry());
         }
         let registry = &last.1;
+        let allowed = batch::allowed(fields)?;
         let leaks = match string(fields, "conversation")? {
             None => leak::scan(registry, &text),
             Some(id) => {
@@ -124,6 +132,8 @@ impl Judge {
                 all.entry(id).or_default().add(registry, &text)
             }
         };
+        let mut leaks = leaks.iter().map(Given::of).collect();
+        secrets(&text, &allowed, &mut leaks);
         Ok(told(&text, registry, &leaks, &addresses(&text, &self.hosts)))
     }
 }
@@ -157,7 +167,39 @@ fn addresses(text: &str, hosts: &[String]) -> Vec<Finding> {
     exfiltration::look(text).into_iter().filter(|it| !is_known(it)).collect()
 }
 
-fn told(said: &str, registry: &Registry, leaks: &[Leak], addresses: &[Finding]) -> Answer {
+/// What an answer gives away.
+struct Given {
+    rule: &'static str,
+    kind: &'static str,
+    certain: bool,
+    encoded: bool,
+    start: usize,
+    end: usize,
+}
+
+impl Given {
+    fn of(leak: &Leak) -> Self {
+        let Leak { rule, kind, certain, encoded, start, end } = *leak;
+        Self { rule, kind: kind.as_str(), certain, encoded, start, end }
+    }
+}
+
+/// The rule of secrets.
+const SECRET_RULE: &str = "leak-secret";
+
+/// Adds the secrets of an answer that are not allowed.
+fn secrets(text: &str, allowed: &Allowed, all: &mut Vec<Given>) {
+    all.extend(secret::find_from(text, Confidence::Likely, allowed).into_iter().map(|it| Given {
+        rule: SECRET_RULE,
+        kind: it.rule,
+        certain: it.confidence == Confidence::Certain,
+        encoded: false,
+        start: it.start,
+        end: it.end,
+    }));
+}
+
+fn told(said: &str, registry: &Registry, leaks: &[Given], addresses: &[Finding]) -> Answer {
     let carries_data = |it: &&Finding| it.carries == Carries::Data;
     let denies = leaks.iter().any(|it| it.certain) || addresses.iter().any(|it| carries_data(&it));
     let decision = match (denies, leaks.is_empty() && addresses.is_empty()) {
@@ -168,6 +210,10 @@ fn told(said: &str, registry: &Registry, leaks: &[Leak], addresses: &[Finding]) 
     let leak = leaks.iter().find(|it| it.certain).or(leaks.first());
     let address = addresses.iter().find(carries_data).or(addresses.first());
     let text = match (leak, address) {
+        // What a secret is, is not said again.
+        (Some(it), _) if it.rule == SECRET_RULE => {
+            format!("{decision:8}  {}: {}", it.rule, it.kind)
+        }
         (Some(it), _) if it.certain || address.is_none_or(|it| !carries_data(&it)) => {
             let passage = said.get(it.start..it.end).unwrap_or_default();
             let shown: String = passage.chars().take(SHOWN_CHARS_MAX).collect();
@@ -181,9 +227,9 @@ fn told(said: &str, registry: &Registry, leaks: &[Leak], addresses: &[Finding]) 
         }
         (Some(_) | None, None) => "allow     nothing of the prompt".to_owned(),
     };
-    let finding = |it: &Leak| {
+    let finding = |it: &Given| {
         json!({
-            "rule": it.rule, "kind": it.kind.as_str(), "certain": it.certain, "encoded": it.encoded,
+            "rule": it.rule, "kind": it.kind, "certain": it.certain, "encoded": it.encoded,
             "start": it.start, "end": it.end,
         })
     };

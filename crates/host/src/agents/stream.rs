@@ -3,7 +3,7 @@
 //! INVARIANT (JudgedBeforeShown): a whole answer is judged when it is there, and its pieces come before. So they are
 //! compared with the prompt on their way, the end is held back in which a passage of it may have begun, and after the
 //! first doubt nothing more of them is shown: the judged answer is all that is left. Where the session has read outside
-//! content, an address is such a doubt: whoever shows it may load it.
+//! content, an address is such a doubt, and so is what looks like a key everywhere: whoever shows it may load it.
 
 use std::sync::Arc;
 
@@ -11,6 +11,7 @@ use agent::Frame;
 use model::Caller;
 use monitor::Monitor;
 use scan::leak::{self, Registry};
+use scan::secret;
 
 /// The end that is held back, in bytes: a sentence or two.
 const HELD_BYTES: usize = 256;
@@ -149,7 +150,9 @@ impl Held {
 fn is_doubtful(judge: &dyn Judge, text: &str) -> bool {
     let Some(registry) = judge.registry() else { return true };
     let has_address = || ADDRESSES.iter().any(|it| text.contains(it));
-    !leak::scan(&registry, text).is_empty() || judge.is_tainted() && has_address()
+    !leak::scan(&registry, text).is_empty()
+        || !secret::find(text).is_empty()
+        || judge.is_tainted() && has_address()
 }
 
 #[cfg(test)]
@@ -202,6 +205,17 @@ mod tests {
             assert!(long.starts_with(&seen), "{seen}");
             assert!(piece > 100 || seen.len() > long.len() / 2, "{seen}");
             assert_eq!(shown(PROMPT, piece, false), "");
+        }
+    }
+
+    #[test]
+    fn a_key_waits_for_the_judgement() {
+        let key = "ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8";
+        let said =
+            format!("{}The key is {key}. {}", "It is long. ".repeat(60), "Use it. ".repeat(90));
+        for piece in [1, 7, 400] {
+            let seen = shown(&said, piece, false);
+            assert!(said.starts_with(&seen) && !seen.contains("ghp_"), "{seen}");
         }
     }
 

@@ -75,12 +75,45 @@ fn of_kind(
 ) -> Option<(Level, String)> {
     let text = |key: &str| content.get(key).and_then(Value::as_str).unwrap_or_default();
     match kind {
-        "door_missed" => Some((Level::Error, format!("{}: {}", text("tool"), text("why")))),
+        "door_missed" => {
+            // A result, a file, or a program at a door.
+            let about = ["tool", "file", "door"].map(text).into_iter().find(|it| !it.is_empty());
+            Some((Level::Error, format!("{}: {}", about.unwrap_or(kind), text("why"))))
+        }
         "hook_refused" => Some((Level::Error, format!("a hook was refused: {why}"))),
         "confused_deputy" => Some((Level::Error, format!("{}: {why}", text("server")))),
         "mcp_definition_changed" => {
             let (server, tool) = (text("server"), text("tool"));
             Some((Level::Warn, format!("the server {server} changed its tool {tool}: it is held")))
+        }
+        "mcp_definition_flagged" | "mcp_instructions_flagged" => Some(flagged(kind, content)),
+        "mcp_look_alike" => {
+            let known = (text("server"), text("tool"));
+            let message = format!(
+                "the tool {} of the server {} looks like {} of {} ({rule})",
+                text("other_tool"),
+                text("other_server"),
+                known.1,
+                known.0
+            );
+            Some((Level::Warn, message))
+        }
+        "mcp_lifecycle" => lived(content),
+        "fetched" => {
+            let places =
+                content.get("places").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+            let named = places.first().and_then(Value::as_str).unwrap_or_default();
+            let count = places.len();
+            let message = format!(
+                "a command brought something from outside into a trusted folder, which does not count as trusted: {named} (1 of {count})"
+            );
+            Some((Level::Info, message))
+        }
+        "skill_verification" if text("decision") == "review" => {
+            let findings = content.get("verification").and_then(|it| first(it, "findings"));
+            let why = findings.and_then(|it| it.get("why")).and_then(Value::as_str);
+            let (skill, why) = (text("skill"), why.unwrap_or_default());
+            Some((Level::Warn, format!("the skill {skill} is for a person to look at: {why}")))
         }
         "system_prompt" => Some((Level::Info, format!("{rule}: {}", text("prompt_sha256")))),
         // What an agent may do to itself and to later sessions is told even where it is allowed.
@@ -97,6 +130,57 @@ fn of_kind(
     }
 }
 
+/// What a server says of itself that gives orders.
+fn flagged(kind: &str, content: &Value) -> (Level, String) {
+    let text = |key: &str| content.get(key).and_then(Value::as_str).unwrap_or_default();
+    let (server, tool) = (text("server"), text("tool"));
+    let sign = first(content, "findings");
+    let sign =
+        |key: &str| sign.and_then(|it| it.get(key)).and_then(Value::as_str).unwrap_or_default();
+    let level = if text("verdict") == "injection" { Level::Critical } else { Level::Warn };
+    let is_held = content.get("in_names") == Some(&Value::Bool(true));
+    let what = match kind {
+        "mcp_instructions_flagged" => {
+            format!("the instructions of the server {server} give orders, and are not shown")
+        }
+        _ if is_held => {
+            format!("the tool {tool} of the server {server} gives orders in names: it is held")
+        }
+        _ => format!("the tool {tool} of the server {server} gives orders: they are taken out"),
+    };
+    (level, format!("{what} ({} in {})", sign("rule"), sign("path")))
+}
+
+/// What happens in a server's life that is not ordinary.
+fn lived(content: &Value) -> Option<(Level, String)> {
+    let text = |key: &str| content.get(key).and_then(Value::as_str).unwrap_or_default();
+    let detail = |key: &str| content.get("detail")?.get(key)?.as_str();
+    let server = text("server");
+    let (level, what) = match text("event") {
+        "crash" => {
+            (Level::Warn, format!("does not answer: {}", detail("reason").unwrap_or_default()))
+        }
+        "flood" => {
+            (Level::Warn, "sends more messages than are read: the rest is dropped".to_owned())
+        }
+        "malformed" => (
+            Level::Info,
+            format!("sends what is no message: {}", detail("reason").unwrap_or_default()),
+        ),
+        "tools_dropped" => {
+            (Level::Info, "lists tools that break the protocol: they are left out".to_owned())
+        }
+        "name_dropped" => {
+            (Level::Info, "lists something without a usable name: it is left out".to_owned())
+        }
+        "http_refused" => {
+            return Some((Level::Warn, "clients were refused at the door for MCP".to_owned()));
+        }
+        _ => return None,
+    };
+    Some((level, format!("the server {server} {what}")))
+}
+
 /// What can be done about it: what the rule says, or where to look.
 fn action(kind: &str, content: &Value, id: Digest) -> Option<String> {
     let approval = content.get("approval").and_then(|it| it.get("id")).and_then(Value::as_str);
@@ -110,7 +194,12 @@ fn action(kind: &str, content: &Value, id: Digest) -> Option<String> {
     }
     match kind {
         "door_missed" => Some("lazaret verify".to_owned()),
-        "mcp_definition_changed" => Some("lazaret mcp list".to_owned()),
+        "mcp_definition_changed"
+        | "mcp_definition_flagged"
+        | "mcp_instructions_flagged"
+        | "mcp_look_alike" => Some("lazaret mcp list".to_owned()),
+        "fetched" => Some("lazaret trust --list".to_owned()),
+        "skill_verification" => Some("lazaret check skill".to_owned()),
         "alert" | "incident" => None,
         _ => Some(format!("lazaret evidence query --id {id}")),
     }
@@ -138,7 +227,9 @@ fn source(record_type: RecordType, kind: &str, effect: &str) -> &'static str {
         "DOOR"
     } else if begins(&["web_", "browser_", "egress"]) {
         "NET"
-    } else if begins(&["tool_", "shell_", "mcp_"]) || kind == "confused_deputy" {
+    } else if effect == "fetched" {
+        "FS"
+    } else if begins(&["tool_", "shell_", "mcp_", "skill_"]) || kind == "confused_deputy" {
         "TOOL"
     } else {
         "SYS"
@@ -199,5 +290,76 @@ mod tests {
         assert_eq!(notice("ToolCall", "tool_read", &[], &allowed), None);
         assert!(notice("MemoryCommitRequest", "memory_write", &[], &allowed).is_some());
         assert_eq!(notice("SessionStart", "session_start", &[], &json!({})), None);
+    }
+
+    #[test]
+    fn what_servers_do_is_told() {
+        let flagged = |verdict: &str, in_names: bool| {
+            json!({
+                "server": "notes", "tool": "look", "verdict": verdict, "in_names": in_names,
+                "findings": [{ "path": "description", "rule": "tool_quiet" }],
+            })
+        };
+        let lived = |event: &str| json!({ "server": "notes", "event": event, "detail": { "reason": "it ended" } });
+        let alike = json!({
+            "rule": "tool_name_near", "server": "mail", "tool": "send", "other_server": "evil", "other_tool": "sned",
+        });
+        let file = json!({ "file": "/w/a.rs", "why": "it changed" });
+        let cases = [
+            (
+                "mcp_definition_flagged",
+                flagged("injection", false),
+                Level::Critical,
+                "TOOL",
+                "taken out (tool_quiet in description)",
+            ),
+            (
+                "mcp_definition_flagged",
+                flagged("suspicious", true),
+                Level::Warn,
+                "TOOL",
+                "it is held",
+            ),
+            (
+                "mcp_instructions_flagged",
+                flagged("suspicious", false),
+                Level::Warn,
+                "TOOL",
+                "are not shown",
+            ),
+            (
+                "mcp_look_alike",
+                alike,
+                Level::Warn,
+                "TOOL",
+                "sned of the server evil looks like send of mail",
+            ),
+            (
+                "mcp_lifecycle",
+                lived("crash"),
+                Level::Warn,
+                "TOOL",
+                "notes does not answer: it ended",
+            ),
+            ("mcp_lifecycle", lived("flood"), Level::Warn, "TOOL", "more messages"),
+            ("fetched", json!({ "places": ["/w/dep"] }), Level::Info, "FS", "/w/dep"),
+            ("door_missed", file, Level::Error, "DOOR", "/w/a.rs: it changed"),
+            (
+                "skill_verification",
+                json!({ "decision": "review", "skill": "pdf", "verification": { "findings": [{ "why": "it sends" }] } }),
+                Level::Warn,
+                "TOOL",
+                "pdf is for a person to look at: it sends",
+            ),
+        ];
+        for (kind, content, level, source, said) in cases {
+            let found = notice("GuardDecision", kind, &[], &content).unwrap();
+            assert_eq!((found.level, found.source), (level, source), "{kind}");
+            assert!(found.message.contains(said), "{kind}: {}", found.message);
+            assert!(found.action.is_some(), "{kind}");
+        }
+        for ordinary in ["startup", "shutdown", "negotiation", "cage"] {
+            assert_eq!(notice("GuardDecision", "mcp_lifecycle", &[], &lived(ordinary)), None);
+        }
     }
 }

@@ -55,6 +55,12 @@ impl Spoken {
         }
     }
 
+    /// Notes that it holds a secret, beyond doubt or not.
+    fn holds_secret(&mut self, certain: bool) {
+        self.targets = self.targets.with(Target::Secret);
+        self.risk = self.risk.max(if certain { RISK_MAX } else { DOUBT });
+    }
+
     /// Notes that it touches the agent's instructions, beyond doubt or not.
     fn touches_prompt(&mut self, certain: bool) {
         self.targets = self.targets.with(Target::SystemPrompt);

@@ -61,6 +61,8 @@ pub(super) struct Ended<'a> {
 /// What was found in an output.
 #[derive(Serialize)]
 pub(super) struct FoundIn {
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) addresses: Vec<String>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(super) cut: bool,
     #[serde(skip_serializing_if = "std::ops::Not::not")]

@@ -92,6 +92,12 @@ impl World {
         Gate { monitor: gate.monitor.with_sanitizing(plans), ..gate }
     }
 
+    /// The same with somebody who is asked whether outputs give orders.
+    pub(crate) fn open_asking(&self, classifier: Arc<dyn scan::text::Classifier>) -> Gate {
+        let gate = self.open_unsynced();
+        Gate { monitor: gate.monitor.with_classifier(classifier), ..gate }
+    }
+
     /// The same with other rules.
     pub(crate) fn open_with_rules(&self, rules: Policy) -> Gate {
         open_with(self.dir.path(), &self.clock, Durability::DangerouslyUnsynced, Arc::new(rules))
@@ -232,6 +238,7 @@ pub(crate) fn opening(who: &Caller) -> Opening {
             tool("ask_peer", "Asks somebody.", &["question"]),
             tool("write_file", "Writes a file.", &["path", "text"]),
             tool("send_mail", "Sends a mail.", &["recipient", "subject", "body"]),
+            tool("mcp__memory__add_observations", "Adds to what is known.", &["observations"]),
         ],
         ..Opening::of_one_person(who.clone())
     }

@@ -27,6 +27,8 @@ pub enum Target {
     Exfiltration,
     /// The agent's instructions: an answer that gives them away, or questions that press for them.
     SystemPrompt,
+    /// A key, a token or a password in an answer.
+    Secret,
 }
 
 impl Target {
@@ -43,6 +45,7 @@ impl Target {
         Self::Oversized,
         Self::Exfiltration,
         Self::SystemPrompt,
+        Self::Secret,
     ];
 
     /// The name in policies.
@@ -60,6 +63,7 @@ impl Target {
             Self::Oversized => "oversized",
             Self::Exfiltration => "exfiltration",
             Self::SystemPrompt => "system_prompt",
+            Self::Secret => "secret",
         }
     }
 

@@ -1,17 +1,15 @@
 //! Does somebody try to get the instructions out of an assistant, little by little?
 //!
 //! One question about "how you were set up" is curiosity; one after the other is an attack. A [`Conversation`] is a value
-//! that the caller keeps for one user and one agent: a new session does not begin it anew. [`Conversations`] keeps a
-//! bounded number of them. Time is an argument.
+//! that the caller keeps for one user and one agent: a new session does not begin it anew. Time is an
+//! argument.
 
-mod kept;
 mod probe;
 
 use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 
-pub use kept::Conversations;
 pub use probe::Signs;
 
 /// Messages that are remembered.
@@ -86,12 +84,6 @@ impl Conversation {
             None
         };
         Heard { signs, permille, sum_permille, crescendo }
-    }
-
-    /// Returns when the last message came, if one is remembered.
-    #[must_use]
-    pub fn last_heard_s(&self) -> Option<i64> {
-        self.messages.back().map(|it| it.at_s)
     }
 
     fn forget_before(&mut self, oldest: i64) {

@@ -15,7 +15,7 @@ mod neutral;
 use std::collections::HashMap;
 
 pub use carries::Carries;
-pub use neutral::neutralised;
+pub use neutral::{leaving, neutralised};
 
 /// Findings that are reported. Behind so many, those remain that lead to a host that no other one leads to.
 const FINDINGS_MAX: usize = 256;

@@ -6,6 +6,7 @@ use aho_corasick::{AhoCorasick, MatchKind};
 
 use super::Kind;
 use super::identifiers::Identifier;
+use super::registry::rot13;
 use super::squeeze::{Breaks, Squeezed};
 
 /// Letters from which on a name is a name even inside of a longer word.
@@ -88,9 +89,19 @@ impl Patterns {
             };
             (it.letters.clone(), Means::Leak(it.kind), form)
         });
+        // A name that nobody else has is one backwards, too, and turned by ROT13.
+        let own = identifiers.iter().filter(|it| {
+            it.kind == Kind::InternalToken && it.letters.len() >= UNMISTAKABLE_LETTERS
+        });
+        let turned = own.flat_map(|it| {
+            let turned: Vec<u8> = it.letters.iter().map(|it| rot13(*it)).collect();
+            [turned, it.letters.iter().rev().copied().collect()]
+        });
+        let turned =
+            turned.map(|it| (it, Means::Leak(Kind::InternalToken), Form::Name { parts: 1 }));
         let anchor =
             |(index, it): (usize, &Vec<u8>)| (it.clone(), Means::Anchor(index), Form::Phrase);
-        Self::new(names.chain(anchors.iter().enumerate().map(anchor)))
+        Self::new(names.chain(turned).chain(anchors.iter().enumerate().map(anchor)))
     }
 
     /// Makes the set that is looked for whatever the prompt is.

@@ -281,7 +281,7 @@ const SAYING: &[&str] = &[
 const NOT: &[&str] =
     &["never", "not ", "n't ", "nicht", "nie ", "jamais", "ne pas", "nunca", "mai "];
 
-fn rot13(byte: u8) -> u8 {
+pub(super) fn rot13(byte: u8) -> u8 {
     if byte.is_ascii_lowercase() { b'a' + (byte - b'a' + 13) % 26 } else { byte }
 }
 

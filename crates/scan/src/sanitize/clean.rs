@@ -36,6 +36,10 @@ pub(super) fn clean(text: &str, found: &Found, plan: &Plan, cleans_orders: bool)
         let personal = found.personal().iter().filter(|it| is_here(it.start));
         gone.extend(personal.map(|it| (it.start, it.end, named(it.kind))));
     }
+    if plan.addresses == Treatment::Clean {
+        let addresses = found.addresses().iter().filter(|it| is_here(it.start));
+        gone.extend(addresses.map(|it| (it.start, it.end, Cow::Owned(it.note()))));
+    }
     let cleaned = replaced(text, gone);
     let strips = cleans_orders || found.is_hidden() && plan.hidden == Treatment::Clean;
     if strips { stripped(&cleaned) } else { cleaned }

@@ -4,8 +4,9 @@ use std::borrow::Cow;
 
 use super::plan::{Category, Plan, Treatment};
 use super::tripwire::{Risk, Tripwire};
+use crate::exfiltration::{self, Finding as Address};
 use crate::pii::{self, Personal};
-use crate::secret::{self, Secret};
+use crate::secret::{self, Confidence, Secret};
 use crate::text::{self, Author, Coding, Finding, Reading, Severity, Verdict};
 
 /// Rules that facts list.
@@ -23,6 +24,7 @@ pub struct Found {
     reading: Reading,
     secrets: Vec<Secret>,
     personal: Vec<Personal>,
+    addresses: Vec<Address>,
     bytes: usize,
     cut_at: Option<usize>,
 }
@@ -38,6 +40,8 @@ pub struct Facts {
     pub secrets: Vec<&'static str>,
     /// Kinds of personal data, each once.
     pub personal: Vec<&'static str>,
+    /// Hosts to which something would leave, each once; only where such addresses are taken out.
+    pub addresses: Vec<String>,
     /// Whether there is text that people do not see.
     pub hidden: bool,
     /// Whether it was cut.
@@ -57,8 +61,13 @@ impl Found {
         let bytes_max = plan.bytes_max.unwrap_or(usize::MAX);
         let cut_at = (text.len() > bytes_max).then(|| text.floor_char_boundary(bytes_max));
         let reading = phrased(reading, text, plan);
-        let (secrets, personal) = (secret::find(text), pii::find(text));
-        Self { reading, secrets, personal, bytes: text.len(), cut_at }
+        let secrets = secret::find_from(text, Confidence::Likely, &plan.allowed);
+        let personal = pii::find_except(text, &plan.allowed);
+        let addresses = match plan.addresses {
+            Treatment::Label | Treatment::Wrap => Vec::new(),
+            Treatment::Clean | Treatment::Withhold => exfiltration::leaving(text),
+        };
+        Self { reading, secrets, personal, addresses, bytes: text.len(), cut_at }
     }
 
     /// Looks at the text of one field.
@@ -87,11 +96,18 @@ impl Found {
     /// Tells whether nothing is found.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.signs().is_empty()
+        !self.is_classified()
+            && self.signs().is_empty()
+            && self.addresses.is_empty()
             && self.secrets.is_empty()
             && self.personal.is_empty()
             && !self.is_hidden()
             && self.cut_at.is_none()
+    }
+
+    /// Tells whether a classifier says what no sign shows.
+    fn is_classified(&self) -> bool {
+        self.verdict() > text::verdict(text::score(&self.reading.findings))
     }
 
     /// Returns it for records.
@@ -108,6 +124,7 @@ impl Found {
             verdict: (verdict != Verdict::Clean).then(|| verdict.as_str()),
             secrets: each_once(self.secrets.iter().map(|it| it.rule)),
             personal: each_once(self.personal.iter().map(|it| it.kind)),
+            addresses: hosts(&self.addresses),
             hidden: self.is_hidden(),
             truncated: self.cut_at.is_some(),
         }
@@ -126,6 +143,7 @@ impl Found {
             (Category::Hidden, self.is_hidden()),
             (Category::Secrets, !self.secrets.is_empty()),
             (Category::Personal, !self.personal.is_empty()),
+            (Category::Addresses, !self.addresses.is_empty()),
         ];
         let others = others.into_iter().filter(|it| it.1);
         all.extend(others.map(|(category, _)| (category, plan.treatment(category))));
@@ -159,6 +177,10 @@ impl Found {
 
     pub(super) fn personal(&self) -> &[Personal] {
         &self.personal
+    }
+
+    pub(super) fn addresses(&self) -> &[Address] {
+        &self.addresses
     }
 
     pub(super) fn is_hidden(&self) -> bool {
@@ -200,6 +222,17 @@ fn phrased(mut reading: Reading, text: &str, plan: &Plan) -> Reading {
     // One phrase says as much as many.
     reading.score = 1.0 - (1.0 - reading.score) * (1.0 - PHRASE_WEIGHT);
     reading
+}
+
+/// Hosts of addresses, each once.
+fn hosts(addresses: &[Address]) -> Vec<String> {
+    let mut all: Vec<String> = Vec::new();
+    for host in addresses.iter().filter_map(Address::host) {
+        if !all.contains(&host) && all.len() < RULES_MAX {
+            all.push(host);
+        }
+    }
+    all
 }
 
 fn each_once(rules: impl Iterator<Item = &'static str>) -> Vec<&'static str> {

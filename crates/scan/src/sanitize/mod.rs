@@ -73,6 +73,10 @@ pub fn sanitize(text: &str, found: &Found, plan: &Plan, frame: Frame<'_>) -> San
         return Sanitized::AsItCame;
     }
     let cleans = found.treatment_of_orders(plan) == Treatment::Clean;
+    if cleans && found.signs().is_empty() {
+        // INVARIANT (FailClosed): where nothing shows which part gives the orders, none of it is shown.
+        return Sanitized::Withheld(Category::Orders);
+    }
     let cut = found.cut(text);
     let Some(mut value) = json(cut) else {
         let (cleaned, was_framed) = match boundary::unwrapped(cut) {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use aho_corasick::AhoCorasick;
 
 use super::Tripwire;
+use crate::allow::Allowed;
 
 /// How far a text is believed, by where it came from (seed 002).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -45,12 +46,21 @@ pub enum Category {
     Secrets,
     /// Personal data.
     Personal,
+    /// Addresses by which something would leave: what loads by itself, and links that carry data. Looked for where they are
+    /// to be taken out.
+    Addresses,
 }
 
 impl Category {
     /// All of them.
-    pub const ALL: [Self; 5] =
-        [Self::Orders, Self::Suspected, Self::Hidden, Self::Secrets, Self::Personal];
+    pub const ALL: [Self; 6] = [
+        Self::Orders,
+        Self::Suspected,
+        Self::Hidden,
+        Self::Secrets,
+        Self::Personal,
+        Self::Addresses,
+    ];
 
     /// Returns the name in settings and records.
     #[must_use]
@@ -61,6 +71,7 @@ impl Category {
             Self::Hidden => "hidden",
             Self::Secrets => "secrets",
             Self::Personal => "personal",
+            Self::Addresses => "addresses",
         }
     }
 
@@ -69,7 +80,7 @@ impl Category {
     pub const fn can_be_wrapped(self) -> bool {
         match self {
             Self::Orders | Self::Suspected => true,
-            Self::Hidden | Self::Secrets | Self::Personal => false,
+            Self::Hidden | Self::Secrets | Self::Personal | Self::Addresses => false,
         }
     }
 }
@@ -116,10 +127,14 @@ pub struct Plan {
     pub secrets: Treatment,
     /// With personal data.
     pub personal: Treatment,
+    /// With addresses by which something would leave.
+    pub addresses: Treatment,
     /// How much of a text is shown, in bytes; all of it where none is said.
     pub bytes_max: Option<usize>,
     /// Phrases of the operator that count as orders.
     pub phrases: Phrases,
+    /// Secrets and personal data that the operator has said are fine.
+    pub allowed: Allowed,
     /// What trips before all that.
     pub tripwire: Tripwire,
 }
@@ -140,8 +155,10 @@ impl Plan {
             hidden,
             secrets: Treatment::Label,
             personal: Treatment::Label,
+            addresses: Treatment::Label,
             bytes_max: None,
             phrases: Phrases::default(),
+            allowed: Allowed::default(),
             tripwire: Tripwire::default(),
         }
     }
@@ -155,6 +172,7 @@ impl Plan {
             Category::Hidden => self.hidden,
             Category::Secrets => self.secrets,
             Category::Personal => self.personal,
+            Category::Addresses => self.addresses,
         }
     }
 
@@ -166,6 +184,7 @@ impl Plan {
             Category::Hidden => &mut self.hidden,
             Category::Secrets => &mut self.secrets,
             Category::Personal => &mut self.personal,
+            Category::Addresses => &mut self.addresses,
         };
         *place = treatment;
     }
@@ -219,6 +238,15 @@ impl Plans {
             TrustLevel::Local => &self.local,
             TrustLevel::External => &self.external,
         }
+    }
+
+    /// Returns a plan by which everything is looked for that any of them treats.
+    #[must_use]
+    pub fn widest(&self) -> Plan {
+        let all = [&self.trusted, &self.local, &self.external];
+        let addresses = all.map(|it| it.addresses).into_iter().max();
+        let addresses = addresses.unwrap_or(Treatment::Label);
+        Plan { addresses, ..self.external.clone() }
     }
 
     /// Returns the plan for a trust level, to be changed.

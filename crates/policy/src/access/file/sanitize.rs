@@ -1,5 +1,6 @@
 //! What is done with what tools give back: `config.yaml`, the part under `sanitize`.
 
+use scan::Allowed;
 use scan::sanitize::{Category, Phrases, Plan, Plans, Treatment, Tripwire, TrustLevel};
 use serde::de::{Deserializer, Error};
 use serde::{Deserialize, Serialize};
@@ -21,6 +22,7 @@ pub struct SanitizeSettings {
     max_bytes: Bytes,
     tripwire: Wire,
     phrases: Texts,
+    allow: Values,
 }
 
 impl SanitizeSettings {
@@ -52,6 +54,7 @@ impl SanitizeSettings {
         };
         // They were tried when the file was read.
         plan.phrases = Phrases::new(&self.phrases.0).unwrap_or_default();
+        plan.allowed = Allowed::parse(&self.allow.0).unwrap_or_default();
     }
 }
 
@@ -64,6 +67,7 @@ struct Level {
     hidden: Option<Bare>,
     secrets: Option<Bare>,
     personal: Option<Bare>,
+    addresses: Option<Bare>,
 }
 
 impl Level {
@@ -74,6 +78,7 @@ impl Level {
             Category::Hidden => self.hidden.map(|it| it.0),
             Category::Secrets => self.secrets.map(|it| it.0),
             Category::Personal => self.personal.map(|it| it.0),
+            Category::Addresses => self.addresses.map(|it| it.0),
         }
     }
 }
@@ -142,6 +147,18 @@ impl<'de> Deserialize<'de> for Texts {
     }
 }
 
+/// Lines of an allowlist that can be read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Values(String);
+
+impl<'de> Deserialize<'de> for Values {
+    fn deserialize<D: Deserializer<'de>>(input: D) -> Result<Self, D::Error> {
+        let lines = Vec::<String>::deserialize(input)?.join("\n");
+        Allowed::parse(&lines).map_err(D::Error::custom)?;
+        Ok(Self(lines))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::Global;
@@ -160,8 +177,15 @@ mod tests {
         assert_eq!(plans.external.secrets, Treatment::Clean);
         assert_eq!(plans.external.suspected, Plan::of(TrustLevel::External).suspected);
         assert_eq!(plans.local.orders, Plan::of(TrustLevel::Local).orders);
+        let plans = read("local: {addresses: clean}").unwrap();
+        assert_eq!(plans.widest().addresses, Treatment::Clean);
+        assert_eq!(plans.external.addresses, Treatment::Label);
         assert_eq!(plans.trusted.bytes_max, Some(65536));
         assert_eq!(read("tripwire: block").unwrap().local.tripwire, Tripwire::Block);
+        let value = b"info@example.org";
+        let plans = read(&format!("allow: [\"{}\"]", Allowed::line("email", value))).unwrap();
+        assert!(plans.local.allowed.permits("email", value));
+        assert!(!plans.local.allowed.permits("phone", value));
     }
 
     #[test]
@@ -177,6 +201,8 @@ mod tests {
             "tripwire: off",
             "phrases: [ab]",
             "phrases: text",
+            "allow: email",
+            "allow: [email info@example.org]",
         ] {
             assert!(read(wrong).is_err(), "{wrong}");
         }
