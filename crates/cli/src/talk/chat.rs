@@ -163,10 +163,11 @@ fn one(
     thread::scope(|scope| {
         let working =
             thread::Builder::new().name("turn".to_owned()).spawn_scoped(scope, move || {
-                agents.turn(turn, &mut |frame| {
+                let mut show = |frame| {
                     // Whoever looks may have gone.
                     let _ = says.send(frame);
-                })
+                };
+                agents.account(turn, &mut show).map(|it| it.reply)
             });
         let working = working.map_err(Failure::unable)?;
         let (mut shown, mut heard) = (Shown::default(), false);

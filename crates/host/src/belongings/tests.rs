@@ -6,7 +6,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 
 use aegx::RecordType;
 use evidence::{Durability, NewRecord};
-use model::{AgentId, Profile, SessionId};
+use model::{AgentId, SessionId};
 use monitor::Approver;
 use monitor::provenance::Catalogue;
 use policy::Policy;
@@ -27,7 +27,7 @@ fn caller(user: &str, session: &str) -> Caller {
 
 fn remember(gate: &Gate, home: &Path, who: &Caller, text: &str) {
     let options = SessionOptions {
-        profile: Profile::Standard,
+        profile: None,
         approver: Approver::Reachable,
         workspace: None,
         own_workspace: true,

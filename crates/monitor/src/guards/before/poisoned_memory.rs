@@ -59,7 +59,7 @@ fn remembered(effect: &Effect) -> Option<Cow<'_, str>> {
             call.call.args().values().for_each(|it| gather(it, DEPTH_MAX, &mut all));
             Some(all.into())
         }
-        Effect::Tool(_) | Effect::Message(_) => None,
+        Effect::Tool(_) | Effect::Message(_) | Effect::Host(_) => None,
     }
 }
 
