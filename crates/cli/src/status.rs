@@ -114,7 +114,16 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         agent.show();
     }
     tell_notices(&notices);
-    if let Some(watch) = &watch {
+    tell_what_is_open(watch.as_ref(), &uncaged);
+    for it in sessions.iter().filter(|_| !output::is_quiet()) {
+        sessions::line(it);
+    }
+    Ok(Exit::Done)
+}
+
+/// What a person may want to close again.
+fn tell_what_is_open(watch: Option<&Observe>, uncaged: &[&str]) {
+    if let Some(watch) = watch {
         let what = Paint::for_stdout().bad("questions are passed over");
         output::line(&format!(
             "observing  {what} {}; see `lazaret observe`",
@@ -125,10 +134,6 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         let names = aegx::verify::printable(&uncaged.join(", ")).to_string();
         output::told(false, &format!("servers    not in a cage: {names}; see `lazaret mcp list`"));
     }
-    for it in sessions.iter().filter(|_| !output::is_quiet()) {
-        sessions::line(it);
-    }
-    Ok(Exit::Done)
 }
 
 /// How many notifications nobody has seen yet, by level.

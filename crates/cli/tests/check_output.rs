@@ -87,7 +87,7 @@ fn requests_that_cannot_be_read_are_told_and_the_rest_goes_on() {
 #[test]
 fn secrets_are_judged_and_not_said_again() {
     let key = "-----BEGIN RSA PRIVATE KEY----- MIIE";
-    let bad = run(&[key], "");
+    let bad = run(&["--", key], "");
     assert_eq!((bad.code, bad.out.as_str()), (1, "deny      leak-secret: private-key\n"));
     let fine = "AKIAIOSFODNN7EXAMPLE";
     let line = scan::Allowed::line("aws-access-key", fine.as_bytes());

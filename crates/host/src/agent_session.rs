@@ -1,6 +1,8 @@
 //! A session of one agent, served: admitted by the files of the state directory, with everything that carries its
 //! messages out.
 
+mod place;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -15,13 +17,14 @@ use serde_json::json;
 use store::Memory;
 use vault::Scope;
 
+use self::place::{leave, not_visited, workspace};
 use crate::executor::{About, Asker, Delegates, HostExecutor, Offers, Questions, WorkspaceFiles};
 use crate::extraction::Extraction;
 use crate::gate::{Gate, GateError};
 use crate::ipc::{Door, Stop};
 use crate::services::Services;
 use crate::starter::Starter;
-use crate::workspace::{VisitError, Workspace};
+use crate::workspace::Workspace;
 use crate::{plugin_tools, scheduler};
 
 /// What whoever opens a session chooses.
@@ -330,72 +333,6 @@ pub(crate) fn memory(gate: &Gate, home: &Path) -> Result<Arc<dyn Memory>, GateEr
         return Ok(Arc::clone(&gate.store) as Arc<dyn Memory>);
     }
     gate.file_memory(home).map(|it| it as Arc<dyn Memory>)
-}
-
-/// The workspace of an open session, entered. If this fails, it must not begin.
-fn workspace(
-    options: &SessionOptions,
-    gate: &Gate,
-    who: &Caller,
-    home: &Path,
-    notes: &mut Vec<String>,
-) -> Result<Option<Workspace>, GateError> {
-    if !options.ephemeral {
-        let dir = place(options, who, home)?;
-        return enter(dir.as_deref(), gate, who, home, notes);
-    }
-    let made = Workspace::ephemeral(home, who).map_err(not_visited)?;
-    notes.extend(made.enter(&gate.ground(), who).map_err(not_visited)?);
-    Ok(Some(made))
-}
-
-/// What a session leaves is marked, or removed with its workspace.
-fn leave(workspace: &Workspace, gate: &Gate, who: &Caller) -> Result<Vec<String>, GateError> {
-    match workspace.remove_ephemeral() {
-        Ok(true) => Ok(Vec::new()),
-        Ok(false) => workspace.leave(&gate.ground(), who).map_err(not_visited),
-        Err(error) => Err(GateError::unable(format!("the workspace of this session: {error}"))),
-    }
-}
-
-/// Where a session works: where it was told to, or in the agent's own workspace, if that is there or was
-/// asked for.
-fn place(
-    options: &SessionOptions,
-    who: &Caller,
-    home: &Path,
-) -> Result<Option<PathBuf>, GateError> {
-    if let Some(dir) = &options.workspace {
-        return Ok(Some(dir.clone()));
-    }
-    // Names that no folder can have are nobody's workspace, unless one is asked for.
-    let path = match Workspace::own(home, who) {
-        Err(_) if !options.own_workspace => return Ok(None),
-        path => path.map_err(not_visited)?,
-    };
-    if options.own_workspace {
-        let made = files::private::create_dir(&path);
-        made.map_err(|error| GateError::unable(format!("`{}`: {error}", path.display())))?;
-    }
-    Ok(path.is_dir().then_some(path))
-}
-
-/// An open session comes into a workspace. If this fails, it must not begin.
-fn enter(
-    dir: Option<&Path>,
-    gate: &Gate,
-    who: &Caller,
-    home: &Path,
-    notes: &mut Vec<String>,
-) -> Result<Option<Workspace>, GateError> {
-    let Some(dir) = dir else { return Ok(None) };
-    let workspace = Workspace::open(home, dir).map_err(not_visited)?;
-    notes.extend(workspace.enter(&gate.ground(), who).map_err(not_visited)?);
-    Ok(Some(workspace))
-}
-
-fn not_visited(error: VisitError) -> GateError {
-    if error.is_misplaced() { GateError::usage(error) } else { GateError::unable(error) }
 }
 
 /// INVARIANT (NothingSilent): a session that is refused leaves a record.

@@ -219,9 +219,9 @@ fn what_other_machines_reach_needs_oauth_and_the_operator_s_word() {
     };
     here(&with, &[]).fails(2, &["--allow-commands"]);
     here(&plain, &["--allow-host", "gate.example"]).fails(2, &["--allow-commands"]);
-    let one = ["mcp", "--name", "a", "--http", "127.0.0.1:0", "--allow-host", "gate.example"];
-    let one = [one.as_slice(), &["--", "python3"]].concat();
-    lazaret(&home, &one).run().fails(2, &["--allow-commands"]);
+    let alone = ["mcp", "--name", "a", "--http", "127.0.0.1:0", "--allow-host", "gate.example"];
+    let alone = [alone.as_slice(), &["--", "python3"]].concat();
+    lazaret(&home, &alone).run().fails(2, &["--allow-commands"]);
     // Keys come from one place, which is said.
     let file = corpus("jwks.json");
     for keys in [json!({}), json!({ "jwks_file": file, "jwks_url": "http://127.0.0.1:1/keys" })] {

@@ -70,7 +70,7 @@ impl Glob {
         }
         let plain = folded.trim_end_matches('/');
         let named = plain.strip_prefix("~/").unwrap_or(plain);
-        if !named.contains(|it: char| !matches!(it, '/' | '*' | '?')) {
+        if plain == "~" || !named.contains(|it: char| !matches!(it, '/' | '*' | '?')) {
             return wrong("it names nothing, and would fit everything");
         }
         let mut signs = if plain.starts_with(['/', '~']) { Vec::new() } else { vec![Sign::Any] };

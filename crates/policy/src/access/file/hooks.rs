@@ -8,17 +8,17 @@ use super::serve::{Count, Switch};
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct HookSettings {
-    /// Is a line written for each call of a tool?
+    /// `logToolUse`: is a line written for each call of a tool?
     pub log_tool_use: Switch,
-    /// Is an agent reminded to look at what it changed?
+    /// `verifyBeforeComplete`: is an agent reminded to look at what it changed?
     pub verify_before_complete: Switch,
-    /// Does the same call again and again end a turn?
+    /// `loopDetection`: does the same call again and again end a turn?
     pub loop_detection: Switch,
-    /// How often in a row is too often.
+    /// `loopDetectionThreshold`: how often in a row is too often.
     pub loop_detection_threshold: Count<3, 2, 100>,
-    /// Are long outputs of what went well shortened?
+    /// `compactSuccessOutput`: are long outputs of what went well shortened?
     pub compact_success_output: Switch,
-    /// Lines of an output, or matches of a search, that are still shown as they are.
+    /// `compactOutputThreshold`: lines of an output, or matches of a search, that are still shown as they are.
     pub compact_output_threshold: Count<50, 10, 10_000>,
 }
 

@@ -177,10 +177,10 @@ mod tests {
         assert_eq!(plans.external.secrets, Treatment::Clean);
         assert_eq!(plans.external.suspected, Plan::of(TrustLevel::External).suspected);
         assert_eq!(plans.local.orders, Plan::of(TrustLevel::Local).orders);
+        assert_eq!(plans.trusted.bytes_max, Some(65536));
         let plans = read("local: {addresses: clean}").unwrap();
         assert_eq!(plans.widest().addresses, Treatment::Clean);
         assert_eq!(plans.external.addresses, Treatment::Label);
-        assert_eq!(plans.trusted.bytes_max, Some(65536));
         assert_eq!(read("tripwire: block").unwrap().local.tripwire, Tripwire::Block);
         let value = b"info@example.org";
         let plans = read(&format!("allow: [\"{}\"]", Allowed::line("email", value))).unwrap();
