@@ -60,7 +60,8 @@ def called(request, name, arguments, meta):
         for step in range(arguments["steps"]):
             params = {"progressToken": meta.get("progressToken"), "progress": step + 1, "total": arguments["steps"]}
             if name == "pour":
-                params["message"] = "x" * arguments["bytes"]
+                # No text that is looked at: it is about what waits, not about what it says.
+                params["_meta"] = {"rest": "x" * arguments["bytes"]}
             say({"method": "notifications/progress", "params": params})
         POURED.extend([name] if name == "pour" else [])
         return "counted"

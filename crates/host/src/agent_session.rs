@@ -184,6 +184,28 @@ struct Admitted {
     model: Option<String>,
 }
 
+/// What the files say of `who`, or of a sub-agent of theirs.
+fn admission(
+    home: &Path,
+    who: &Caller,
+    options: &SessionOptions,
+    refused: &dyn Fn(&dyn std::fmt::Display),
+) -> Result<Admission, GateError> {
+    let providers = crate::providers(home);
+    let admission = providers
+        .and_then(|_| crate::admission_from(home, who, &[], options.origin))
+        .map_err(|error| {
+        refused(&error);
+        if error.is_refusal() { GateError::refused(error) } else { GateError::usage(error) }
+    })?;
+    let admission = admission.of_sub_agents(options.starter.sub_agents().to_vec());
+    admission.ok_or_else(|| {
+        let why = "the manifest does not name this sub-agent any more";
+        refused(&why);
+        GateError::refused(why)
+    })
+}
+
 fn admit(
     gate: &Gate,
     home: &Path,
@@ -193,19 +215,7 @@ fn admit(
     notes: &mut Vec<String>,
 ) -> Result<Admitted, GateError> {
     let refused = |why: &dyn std::fmt::Display| record_refused(gate, who, &why.to_string());
-    let providers = crate::providers(home);
-    let admission = providers
-        .and_then(|_| crate::admission_from(home, who, &[], options.origin))
-        .map_err(|error| {
-        refused(&error);
-        if error.is_refusal() { GateError::refused(error) } else { GateError::usage(error) }
-    })?;
-    let admission = admission.of_sub_agents(options.starter.sub_agents().to_vec());
-    let admission = admission.ok_or_else(|| {
-        let why = "the manifest does not name this sub-agent any more";
-        refused(&why);
-        GateError::refused(why)
-    })?;
+    let admission = admission(home, who, options, &refused)?;
     let rules = crate::reach(&admission).map_err(|error| {
         refused(&error);
         GateError::usage(error)

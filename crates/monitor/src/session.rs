@@ -1,6 +1,7 @@
 //! One session: who it is for, what it has seen, what was confirmed in it.
 
 mod answers;
+mod counts;
 mod kept;
 mod lost;
 mod prompt;
@@ -392,19 +393,5 @@ impl Session {
         {
             self.newest = Some(record);
         }
-    }
-
-    /// A call was let through.
-    pub(crate) fn let_through(&mut self) {
-        self.calls += 1;
-    }
-
-    fn counted(&self) -> Change {
-        Change { calls: self.calls, stopped: self.stopped, ..Change::default() }
-    }
-
-    /// Something came in by this record.
-    pub(crate) fn came_in_by(&mut self, record: Digest) {
-        self.newest = Some(record);
     }
 }
