@@ -121,7 +121,7 @@ fn settings(home: &Path, port: u16) {
     put(
         "config.yaml",
         format!(
-            "providers: {{llm: local}}\nmodels: {{default: local/bench, providers: {{local: {{url: \"http://127.0.0.1:{port}\"}}}}}}\nserve: {{rateLimits: {{{limits}}}}}\n"
+            "providers: {{llm: local}}\nmodels: {{default: local/bench, local: {{url: \"http://127.0.0.1:{port}\"}}}}\nserve: {{rateLimits: {{{limits}}}}}\n"
         ),
     );
     put("users.yaml", "users:\n  - {name: ann, agents: [main], budget: unlimited}\n".to_owned());

@@ -293,20 +293,25 @@ fn grants_are_there_whole_or_not_at_all_whenever_writing_them_is_killed() {
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     let old = "---\nname: main\n---\n# Main\n".to_owned() + &"words\n".repeat(10_000);
     files::private::replace(&path, old.as_bytes()).unwrap();
+    let began = std::time::Instant::now();
     good(home, &["credentials", "migrate", "main", "--write"], "");
+    let takes = began.elapsed();
     let new = fs::read_to_string(&path).unwrap();
     assert!(new.contains("KEY_19") && new.ends_with("words\n"));
     let (mut olds, mut news) = (0, 0);
-    for round in 0..40_u64 {
+    for round in 0..40_u32 {
         files::private::replace(&path, old.as_bytes()).unwrap();
         let mut child = lazaret(home, &["credentials", "migrate", "main", "--write"])
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
-        std::thread::sleep(Duration::from_millis(round * 5));
-        // It may have ended by itself.
-        let _ = child.kill();
+        // From its start to behind its end, however busy the machine is.
+        std::thread::sleep(takes * round / 26);
+        // It may have ended by itself, as the last one does.
+        if round < 39 {
+            let _ = child.kill();
+        }
         child.wait().unwrap();
         let found = fs::read_to_string(&path).unwrap();
         olds += usize::from(found == old);
