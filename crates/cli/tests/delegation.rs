@@ -245,7 +245,7 @@ fn what_was_handed_on_ends_with_the_turn() {
 }
 
 /// A model that answers by what it is asked: the last message in, a text or a call out.
-fn model(answer: impl Fn(&str) -> Value + Send + 'static) -> u16 {
+pub(crate) fn model(answer: impl Fn(&str) -> Value + Send + 'static) -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     thread::spawn(move || {

@@ -39,6 +39,7 @@ mod mcp_remote;
 mod messages;
 mod observe;
 mod plugin_run;
+mod poisoned;
 mod policy;
 mod policy_journal;
 mod program;

@@ -20,17 +20,17 @@ use testkit::program::Run as _;
 use crate::program::lazaret;
 
 /// How long a server may take to say where it listens, and to end.
-const PATIENCE: Duration = Duration::from_secs(60);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 #[expect(clippy::disallowed_methods, reason = "files of a test need not be atomic")]
-fn put(home: &Path, name: &str, text: &str) {
+pub(crate) fn put(home: &Path, name: &str, text: &str) {
     let path = home.join(name);
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     fs::write(path, text).unwrap();
 }
 
 /// A state directory with two users, one agent, and a model that follows `script`.
-fn home(script: &Value, more: &str) -> tempfile::TempDir {
+pub(crate) fn home(script: &Value, more: &str) -> tempfile::TempDir {
     let home = tempfile::tempdir().unwrap();
     let config = "providers: {llm: mock, web: fetch}\nmodels: {mock: {script: script.json}}\n";
     put(home.path(), "config.yaml", &format!("{config}{more}"));
@@ -49,10 +49,10 @@ fn home(script: &Value, more: &str) -> tempfile::TempDir {
     home
 }
 
-struct Served<'a> {
+pub(crate) struct Served<'a> {
     home: &'a Path,
     child: Child,
-    address: String,
+    pub(crate) address: String,
 }
 
 struct Answer {
@@ -61,7 +61,7 @@ struct Answer {
 }
 
 impl<'a> Served<'a> {
-    fn start(home: &'a Path) -> Self {
+    pub(crate) fn start(home: &'a Path) -> Self {
         let mut command = lazaret(home, &["serve", "--listen", "127.0.0.1:0"]);
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         let mut log = BufReader::new(child.stdout.take().unwrap());
@@ -116,7 +116,7 @@ impl<'a> Served<'a> {
         serde_json::from_str(&answer.body).unwrap()
     }
 
-    fn token(&self, user: &str) -> String {
+    pub(crate) fn token(&self, user: &str) -> String {
         let token = token(self.home, user);
         let agreed =
             self.request("POST", "/api/consent", Some(&token), "{\"policyVersion\":\"1.0\"}");
@@ -124,7 +124,7 @@ impl<'a> Served<'a> {
         token
     }
 
-    fn end(mut self) -> i32 {
+    pub(crate) fn end(mut self) -> i32 {
         let pid = rustix::process::Pid::from_child(&self.child);
         rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
         let began = Instant::now();
