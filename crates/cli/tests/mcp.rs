@@ -378,18 +378,20 @@ fn a_call_that_a_hook_has_judged_is_judged_once() {
     });
     assert_eq!(hook("PreToolUse", call.clone()).out, "");
     let before = records(home, "door_missed").len();
+    let sessions = || lazaret(home, &["sessions", "--json"]).run().objects();
+    let calls = |sessions: &[Value], agent: &str| -> u64 {
+        let of = sessions.iter().filter(|it| it["agent"] == agent);
+        of.map(|it| it["calls"].as_u64().unwrap()).sum()
+    };
+    // Its list of tools was judged, and nothing else.
+    assert_eq!(calls(&sessions(), "mcp"), 1);
     client.call("look", json!({ "name": "plain" }));
     let mut came = call;
     came["tool_response"] = json!([{ "type": "text", "text": "The meeting is at nine." }]);
     assert_eq!(hook("PostToolUse", came).out, "");
     assert_eq!(records(home, "door_missed").len(), before);
-    let sessions = lazaret(home, &["sessions", "--json"]).run().objects();
-    let calls = |agent: &str| -> u64 {
-        let of = sessions.iter().filter(|it| it["agent"] == agent);
-        of.map(|it| it["calls"].as_u64().unwrap()).sum()
-    };
-    // The list of tools is all that was judged on its behalf.
-    assert_eq!((calls("claude"), calls("mcp")), (1, 1), "{sessions:?}");
+    let sessions = sessions();
+    assert_eq!((calls(&sessions, "claude"), calls(&sessions, "mcp")), (1, 1), "{sessions:?}");
     // Nobody vouches for the server, by whichever door its words came.
     let claude = sessions.iter().find(|it| it["agent"] == "claude").unwrap();
     assert_ne!(claude["tainted_tokens"], 0, "{claude}");

@@ -65,6 +65,9 @@ pub struct Ledger {
     last_source: Named,
     /// A user has spoken.
     pub(super) has_user: bool,
+    /// It is somebody else who speaks in this turn: the user asked for nothing in it.
+    #[serde(default)]
+    pub(super) of_others: bool,
     /// Content that others may have written was seen.
     pub(super) untrusted: bool,
     /// Some text gave orders.
@@ -200,6 +203,7 @@ impl Ledger {
         match change {
             Change::Nothing => {}
             Change::Turn => {
+                self.of_others = false;
                 self.before = std::mem::take(&mut self.turn);
                 self.used.clear();
                 self.heard.push_back(String::new());
@@ -208,6 +212,7 @@ impl Ledger {
                 }
             }
             Change::TurnOfOthers => {
+                self.of_others = true;
                 self.turn = Turn::default();
                 self.before = Turn::default();
                 self.offer = None;

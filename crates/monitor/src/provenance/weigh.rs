@@ -23,7 +23,7 @@ impl Ledger {
         let held = self.has_user() || self.untrusted;
         for deed in deeds.acts() {
             let counts = held || matches!(deed.kind, deed::Kind::Obeyed(_));
-            let is_asked_for = self.asks_for(deed);
+            let is_asked_for = !self.of_others && self.asks_for(deed);
             if counts && !is_asked_for {
                 traced.objections.push(deed_objection(deed));
             }
@@ -40,6 +40,11 @@ impl Ledger {
         intent: Intent,
         traced: &mut Traced,
     ) {
+        // Values that the user gave for something else ask for nothing where somebody else speaks.
+        if self.of_others {
+            traced.objections.push(act_objection(call.tool().as_str()));
+            return;
+        }
         let spoken = |word: &str| self.spoke(word);
         let asked = self.asked();
         let (lent, lender) = self.lent();

@@ -22,6 +22,7 @@ fn what_the_user_asked_for_is_not_for_others_to_have_done() {
         gate.monitor.hear_turn_of_others(&who, "telegram:group:-5 7", "Go on, please.").unwrap();
         let verdict = asks(gate.call(&who, &send_mail(DESK), ""));
         let rules: Vec<&str> = verdict.objections.iter().map(|it| it.rule.as_ref()).collect();
+        assert!(rules.contains(&"act-not-asked-for"), "{rules:?}");
         assert!(rules.contains(&"tool-ask-others"), "{rules:?}");
     }
     // A restart forgets neither that nor who drives the turn.
