@@ -89,9 +89,9 @@ fn a_sub_agent_works_in_a_session_of_its_own_with_no_more_rights_than_it_is_give
     );
     let home = home.path();
     let told_of = told(&run(home, &["go", "--session", "first"]));
-    let content = told_of["content"].as_str().unwrap();
+    let content = told_of["answer"].as_str().unwrap();
     assert!(content.contains("CHILD: I may not write"), "{told_of}");
-    assert_eq!(told_of["toolCalls"], json!([{"name": "agent_delegate", "status": "ran"}]));
+    assert_eq!(told_of["calls"], json!([{"name": "agent_delegate", "status": "ran"}]));
     assert_eq!(told_of["denied"], json!(["reader: file_write: layer-agent"]));
     // Four questions to the model, two of them the child's.
     let one = records(home, "llm_call").len();
@@ -162,7 +162,7 @@ fn the_host_counts_how_deep_it_goes_and_what_all_of_them_cost() {
     put(home.path(), "s.json", &script.to_string());
     let home = home.path();
     let ran = run(home, &["go"]);
-    assert_eq!(told(&ran)["content"], "done", "{}{}", ran.out, ran.err);
+    assert_eq!(told(&ran)["answer"], "done", "{}{}", ran.out, ran.err);
     // A child that has no sub-agents left is not offered them, and asking anyhow leads nowhere.
     assert_eq!(records(home, "worker_started").len(), 2);
     // Three dollars the parent, three the child: nothing is left for either of them.
@@ -230,7 +230,7 @@ fn what_was_handed_on_ends_with_the_turn() {
         ],
     );
     let ran = run(home.path(), &["go"]);
-    assert_eq!(told(&ran)["content"], "I leave", "{}{}", ran.out, ran.err);
+    assert_eq!(told(&ran)["answer"], "I leave", "{}{}", ran.out, ran.err);
     // The child was at its first page, or had not come so far; the second one was never asked for.
     let asked = asked.lock().unwrap();
     assert!(asked.iter().all(|it| it.starts_with("GET /one ")) && asked.len() < 2, "{asked:?}");
@@ -318,9 +318,9 @@ fn answers_are_collected_once_with_the_label_of_whoever_gave_them() {
     let home = home.path();
     let ran = run(home, &[&said, "--session", "first"]);
     let told_of = told(&ran);
-    assert_eq!(told_of["content"], "it is gone", "{told_of}{}", ran.err);
+    assert_eq!(told_of["answer"], "it is gone", "{told_of}{}", ran.err);
     let statuses: Vec<String> =
-        told_of["toolCalls"].as_array().unwrap().iter().map(Value::to_string).collect();
+        told_of["calls"].as_array().unwrap().iter().map(Value::to_string).collect();
     assert_eq!(statuses.len(), 3, "{statuses:?}");
     assert!(statuses[1].contains("ran") && statuses[2].contains("failed"), "{statuses:?}");
     // The page's label came with the answer.
@@ -330,5 +330,5 @@ fn answers_are_collected_once_with_the_label_of_whoever_gave_them() {
     assert!(taints.iter().any(|it| it.contains("WEB")), "{taints:?}");
     // Another session of the same user does not get it, nor learns that it is there.
     let ran = run(home, &["steal it", "--session", "second"]);
-    assert_eq!(told(&ran)["content"], "it is gone", "{}", ran.out);
+    assert_eq!(told(&ran)["answer"], "it is gone", "{}", ran.out);
 }

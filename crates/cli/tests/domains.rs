@@ -35,8 +35,8 @@ fn questions_to_a_model_count_for_the_turn_and_tasks_are_there_tomorrow() {
     let home = home.path();
     let ran = run(home, &["go", "--session", "first"]);
     let told_of = told(&ran);
-    assert_eq!(told_of["content"], "It is 42.", "{told_of}{}", ran.err);
-    let calls = told_of["toolCalls"].as_array().unwrap();
+    assert_eq!(told_of["answer"], "It is 42.", "{told_of}{}", ran.err);
+    let calls = told_of["calls"].as_array().unwrap();
     assert!(calls.len() == 5 && calls.iter().all(|it| it["status"] == "ran"), "{told_of}");
     assert!(told_of["usage"]["inputTokens"].as_u64().unwrap() >= 1_000_000, "{told_of}");
     // The tool, and the question that it asks: each has its decision and its outcome.
@@ -44,7 +44,7 @@ fn questions_to_a_model_count_for_the_turn_and_tasks_are_there_tomorrow() {
     assert_eq!(records(home, "llm_call").len(), 6);
     // Another session of the same user and agent has the list.
     let told_of = told(&run(home, &["list", "--session", "second"]));
-    let content = told_of["content"].as_str().unwrap();
+    let content = told_of["answer"].as_str().unwrap();
     assert!(content.contains("water the plants") && content.contains("open"), "{told_of}");
     // A model that the manifest does not name, and a domain that it takes away.
     for (words, denied) in [("dear", "model_query"), ("note", "scratch_list")] {
@@ -79,7 +79,7 @@ fn a_page_is_read_by_a_model_first_and_stays_untrusted() {
     let home = home.path();
     let ran = run(home, &[&format!("go to {url}")]);
     let told_of = told(&ran);
-    let content = told_of["content"].as_str().unwrap_or_else(|| panic!("{told_of}{}", ran.err));
+    let content = told_of["answer"].as_str().unwrap_or_else(|| panic!("{told_of}{}", ran.err));
     assert!(content.contains("EXTRACT: at nine sharp"), "{content}");
     assert!(content.contains("fetched_content id="), "between marks: {content}");
     assert!(!content.contains("The ferry sails"), "{content}");
@@ -89,5 +89,5 @@ fn a_page_is_read_by_a_model_first_and_stays_untrusted() {
     assert!(taints.iter().any(|it| it.contains("WEB")), "{taints:?}");
     // A model that does not answer: the page is not given in its place.
     let told_of = told(&run(home, &[&format!("break {url}")]));
-    assert_eq!(told_of["content"], "no page", "{told_of}");
+    assert_eq!(told_of["answer"], "no page", "{told_of}");
 }

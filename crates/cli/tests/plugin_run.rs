@@ -116,9 +116,9 @@ fn told(home: &Path) -> (String, Vec<String>) {
         .run();
     assert_eq!(ran.code, 0, "{} {}", ran.out, ran.err);
     let said = ran.objects().pop().unwrap();
-    let calls = said["toolCalls"].as_array().unwrap().iter();
+    let calls = said["calls"].as_array().unwrap().iter();
     let calls = calls.map(|it| it["status"].as_str().unwrap().to_owned()).collect();
-    (said["content"].as_str().unwrap().to_owned(), calls)
+    (said["answer"].as_str().unwrap().to_owned(), calls)
 }
 
 fn records(home: &Path, kind: &str) -> Vec<Value> {

@@ -140,10 +140,10 @@ fn told(args: &Args, turn: &Turn, account: &Account, exit: Exit) {
             calls.map(|(name, status)| json!({ "name": name, "status": status })).collect();
         output::json(&json!({
             "session": turn.session,
-            "content": reply.content,
+            "answer": reply.content,
             "interrupted": reply.interrupted,
             "usage": reply.usage,
-            "toolCalls": calls,
+            "calls": calls,
             "denied": account.denied,
             "exit": exit as u8,
         }));
