@@ -219,6 +219,35 @@ fn every_crate_takes_lints_and_versions_from_the_workspace() {
     }
 }
 
+/// rustdoc reads a whole crate in order to look for examples: only where there are some does it have to.
+#[test]
+fn examples_are_tried_in_every_crate_that_has_any() {
+    for path in files(&root().join("crates"), "Cargo.toml") {
+        let source = path.with_file_name("src");
+        if !source.join("lib.rs").is_file() {
+            continue;
+        }
+        let has_examples = files(&source, ".rs").iter().any(|it| has_example(&fs::read_to_string(it).unwrap()));
+        let says_none = fs::read_to_string(&path).unwrap().contains("[lib]\ndoctest = false");
+        assert!(has_examples != says_none, "{}: `doctest = false` says that no comment has an example", path.display());
+    }
+}
+
+/// Whether a comment of documentation opens a block of Rust.
+fn has_example(text: &str) -> bool {
+    let mut is_open = false;
+    let fences = text.lines().filter_map(|line| {
+        let line = line.trim_start();
+        let comment = line.strip_prefix("///").or_else(|| line.strip_prefix("//!"))?;
+        comment.trim_start().strip_prefix("```")
+    });
+    fences.into_iter().any(|language| {
+        is_open = !is_open;
+        let first = language.trim().split(',').next().unwrap_or_default();
+        is_open && ["", "rust", "compile_fail", "no_run", "should_panic"].contains(&first)
+    })
+}
+
 /// `sandbox` speaks to the kernel: it has every lint of the workspace, and `unsafe` denied instead of forbidden.
 fn assert_lints_but_for_unsafe(workspace: &str, own: &str) {
     for section in ["rust", "clippy"] {
