@@ -111,12 +111,8 @@ fn a_poisoned_page_in_a_real_loop_is_read_and_not_obeyed() {
     // The honest task came to its end. Whether something needs a person depends on which guard is asked first.
     assert_eq!(told["answer"], "The library is open from 9 to 17.", "{told}{}", ran.err);
     assert!(ran.code == 0 || ran.code == 1, "{told}");
-    let statuses: Vec<&str> = told["calls"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|it| it["status"].as_str().unwrap())
-        .collect();
+    let statuses: Vec<&str> =
+        told["calls"].as_array().unwrap().iter().map(|it| it["status"].as_str().unwrap()).collect();
     assert_eq!(statuses.iter().filter(|it| **it == "ran").count(), 1, "{told}");
     assert!(statuses.iter().filter(|it| **it == "denied").count() >= 2, "{told}");
     let asked = asked.join().unwrap();

@@ -227,9 +227,14 @@ fn examples_are_tried_in_every_crate_that_has_any() {
         if !source.join("lib.rs").is_file() {
             continue;
         }
-        let has_examples = files(&source, ".rs").iter().any(|it| has_example(&fs::read_to_string(it).unwrap()));
+        let has_examples =
+            files(&source, ".rs").iter().any(|it| has_example(&fs::read_to_string(it).unwrap()));
         let says_none = fs::read_to_string(&path).unwrap().contains("[lib]\ndoctest = false");
-        assert!(has_examples != says_none, "{}: `doctest = false` says that no comment has an example", path.display());
+        assert!(
+            has_examples != says_none,
+            "{}: `doctest = false` says that no comment has an example",
+            path.display()
+        );
     }
 }
 

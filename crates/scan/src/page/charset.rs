@@ -3,17 +3,20 @@
 use encoding_rs::{Encoding, UTF_8};
 
 use super::PageKind;
+use super::parse::labels;
 
 /// What the bytes are, by what the server says and by how they look.
 pub(super) fn kind(bytes: &[u8], content_type: Option<&str>) -> PageKind {
-    let essence = content_type.map(essence).unwrap_or_default();
-    let wide =
-        Encoding::for_bom(bytes).is_some_and(|it| it.0 != UTF_8) || declared_wide(content_type);
-    let start = bytes.get(..bytes.len().min(SNIFF_BYTES)).unwrap_or_default();
+    let start = bytes.get(..SNIFF_BYTES).unwrap_or(bytes);
+    let marked = Encoding::for_bom(bytes).map(|it| it.0);
+    // Only in an encoding that is not made of bytes NUL bytes belong to text.
+    let wide = [marked, declared(content_type)].into_iter().flatten();
+    let wide = wide.into_iter().any(|it| it.output_encoding() != it);
     if !wide && memchr::memchr(0, start).is_some() || MAGIC.iter().any(|it| bytes.starts_with(it)) {
         return PageKind::Binary;
     }
-    match essence.as_str() {
+    let essence = content_type.unwrap_or_default().split([';', ',']).next().unwrap_or_default();
+    match essence.trim().to_ascii_lowercase().as_str() {
         "text/html" | "application/xhtml+xml" => PageKind::Html,
         "" | "unknown/unknown" | "application/unknown" | "*/*" => {
             if looks_like_html(start) {
@@ -23,172 +26,50 @@ pub(super) fn kind(bytes: &[u8], content_type: Option<&str>) -> PageKind {
             }
         }
         "image/svg+xml" => PageKind::Binary,
-        _ if essence.starts_with("text/")
-            || essence.ends_with("+json")
-            || essence.ends_with("+xml") =>
-        {
+        it if it.starts_with("text/") || it.ends_with("+json") || it.ends_with("+xml") => {
             PageKind::Text
         }
-        _ if TEXT.split_ascii_whitespace().any(|it| it == essence) => PageKind::Text,
+        it if TEXT.split_ascii_whitespace().any(|text| text == it) => PageKind::Text,
         _ => PageKind::Binary,
     }
 }
 
-/// The text: by byte order mark, by what the server says, by `<meta>`, or else UTF-8. Says whether a byte
-/// had no meaning.
+/// The text: by byte order mark, by what the server says, by `<meta>`, or else UTF-8.
 pub(super) fn decode(bytes: &[u8], content_type: Option<&str>, kind: PageKind) -> String {
-    let declared =
-        content_type.and_then(charset_of).and_then(|it| Encoding::for_label(it.as_bytes()));
     let meta = || {
-        let start = bytes.get(..bytes.len().min(META_BYTES)).unwrap_or_default();
+        let start = bytes.get(..META_BYTES).unwrap_or(bytes);
+        let known = |it: String| Encoding::for_label(it.as_bytes());
+        let found = (kind == PageKind::Html).then(|| labels(start).into_iter().find_map(known));
         // A page that can be searched for ASCII is not UTF-16, whatever it says.
-        (kind == PageKind::Html)
-            .then(|| meta_charset(start))
-            .flatten()
-            .map(Encoding::output_encoding)
+        found.flatten().map(Encoding::output_encoding)
     };
-    let encoding = declared.or_else(meta).unwrap_or(UTF_8);
     // A byte order mark outranks all of it, and `decode` heeds it.
-    encoding.decode(bytes).0.into_owned()
+    declared(content_type).or_else(meta).unwrap_or(UTF_8).decode(bytes).0.into_owned()
 }
 
-fn essence(content_type: &str) -> String {
-    content_type.split([';', ',']).next().unwrap_or_default().trim().to_ascii_lowercase()
-}
-
-fn charset_of(content_type: &str) -> Option<String> {
-    content_type.split(';').skip(1).find_map(|parameter| {
+/// The encoding that the server says.
+fn declared(content_type: Option<&str>) -> Option<&'static Encoding> {
+    content_type?.split(';').skip(1).find_map(|parameter| {
         let (name, value) = parameter.split_once('=')?;
         let named = name.trim().eq_ignore_ascii_case("charset");
-        named.then(|| value.trim().trim_matches(['"', '\'']).trim().to_owned())
+        let label = value.trim().trim_matches(['"', '\'']);
+        named.then(|| Encoding::for_label(label.trim().as_bytes())).flatten()
     })
-}
-
-fn declared_wide(content_type: Option<&str>) -> bool {
-    let label = content_type.and_then(charset_of).unwrap_or_default();
-    Encoding::for_label(label.as_bytes()).is_some_and(|it| it.output_encoding() != it)
-}
-
-/// `<meta charset=…>` or `<meta http-equiv=content-type content="…; charset=…">`, as browsers look for it
-/// before they parse: comments and other tags are passed over, with what stands in their quotes.
-fn meta_charset(start: &[u8]) -> Option<&'static Encoding> {
-    let text = String::from_utf8_lossy(start).to_ascii_lowercase();
-    let mut rest = text.as_str();
-    loop {
-        rest = rest.get(rest.find('<')? + 1..)?;
-        if let Some(comment) = rest.strip_prefix("!--") {
-            // `<!-->` is a whole comment.
-            rest = rest.get(2..).filter(|_| comment.starts_with('>')).unwrap_or(comment);
-            rest = rest.get(rest.find("-->").map_or_else(|| rest.len(), |it| it + 3)..)?;
-            continue;
-        }
-        if rest.starts_with(['!', '/', '?'])
-            && !rest.get(1..)?.starts_with(|it: char| it.is_ascii_alphabetic())
-        {
-            rest = rest.get(rest.find('>')?..)?;
-            continue;
-        }
-        let named = rest.strip_prefix('/').unwrap_or(rest);
-        if !named.starts_with(|it: char| it.is_ascii_alphabetic()) {
-            continue;
-        }
-        let meta = rest
-            .strip_prefix("meta")
-            .filter(|it| it.starts_with(|it: char| it.is_ascii_whitespace() || it == '/'));
-        let (attributes, after) = attributes(meta.unwrap_or(named))?;
-        if meta.is_some()
-            && let Some(found) = declared(&attributes)
-        {
-            return Some(found);
-        }
-        rest = after;
-    }
-}
-
-/// The encoding that the attributes of a `<meta>` name.
-fn declared(attributes: &[(&str, &str)]) -> Option<&'static Encoding> {
-    let value = |name: &str| attributes.iter().find(|it| it.0 == name).map(|it| it.1);
-    let label = match value("charset") {
-        Some(label) => label,
-        None => {
-            value("http-equiv").filter(|it| *it == "content-type")?;
-            let rest = value("content")?.split("charset").nth(1)?.trim_start();
-            let rest = rest.strip_prefix('=')?.trim_start();
-            let rest = rest.trim_start_matches(['"', '\'']);
-            rest.split(|it: char| it.is_ascii_whitespace() || [';', '"', '\''].contains(&it))
-                .next()?
-        }
-    };
-    Encoding::for_label(label.trim().as_bytes())
-}
-
-/// Names and values up to the end of a tag, and what follows it. Nothing if the tag does not end.
-fn attributes(tag: &str) -> Option<(Vec<(&str, &str)>, &str)> {
-    let blank = |it: char| it.is_ascii_whitespace() || it == '/';
-    let mut found = Vec::new();
-    let mut rest = tag;
-    loop {
-        rest = rest.trim_start_matches(blank);
-        if let Some(after) = rest.strip_prefix('>') {
-            return Some((found, after));
-        }
-        let first = rest.chars().next()?;
-        // A sign of equality at the beginning belongs to the name.
-        let from = first.len_utf8();
-        let end = rest.get(from..)?.find(|it: char| blank(it) || it == '>' || it == '=')? + from;
-        let (name, after) = rest.split_at_checked(end)?;
-        rest = after.trim_start_matches(|it: char| it.is_ascii_whitespace());
-        let Some(value) = rest.strip_prefix('=') else {
-            found.push((name, ""));
-            continue;
-        };
-        let value = value.trim_start_matches(|it: char| it.is_ascii_whitespace());
-        let quote = value.chars().next()?;
-        let (value, after) = if quote == '"' || quote == '\'' {
-            value.get(1..)?.split_once(quote)?
-        } else {
-            let end = value.find(|it: char| it.is_ascii_whitespace() || it == '>')?;
-            value.split_at_checked(end)?
-        };
-        found.push((name, value));
-        rest = after;
-    }
 }
 
 fn looks_like_html(start: &[u8]) -> bool {
     let text = String::from_utf8_lossy(start).to_ascii_lowercase();
     let text = text.trim_start_matches(|it: char| it.is_whitespace() || it == '\u{feff}');
-    OPENINGS.iter().any(|it| text.starts_with(it))
-        || (text.starts_with('<')
-            && ["<html", "<body", "<head", "</p>", "</div>", "</a>"]
-                .iter()
-                .any(|it| text.contains(it)))
+    let Some(tag) = text.strip_prefix('<') else { return false };
+    let end = tag.find([' ', '\n', '>']).unwrap_or(tag.len());
+    let name = tag.split_at_checked(end).map_or(tag, |it| it.0);
+    tag.starts_with("!--")
+        || OPENINGS.split_ascii_whitespace().any(|it| it == name)
+        || ["<html", "<body", "<head", "</p>", "</div>", "</a>"].iter().any(|it| text.contains(it))
 }
 
-const OPENINGS: &[&str] = &[
-    "<!doctype html",
-    "<html",
-    "<head",
-    "<script",
-    "<iframe",
-    "<h1",
-    "<div",
-    "<font",
-    "<table",
-    "<a ",
-    "<style",
-    "<title",
-    "<b>",
-    "<body",
-    "<br",
-    "<p>",
-    "<p ",
-    "<!--",
-    "<meta",
-    "<span",
-    "<ul",
-    "<form",
-];
+/// What a page begins with that does not say what it is.
+const OPENINGS: &str = "!doctype html head script iframe h1 div font table a style title b body br p meta span ul form";
 
 /// Types that are text without being called so.
 const TEXT: &str = "application/json application/xml application/javascript application/ecmascript application/yaml \

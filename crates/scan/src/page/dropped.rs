@@ -5,81 +5,66 @@ use std::collections::BTreeMap;
 use super::is_unseen;
 use super::tree::Id;
 
-/// Why something was left out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum DropKind {
-    /// `<script>`.
-    Script,
-    /// `<style>`.
-    Style,
-    /// `<noscript>`: a browser with scripts does not show it.
-    Noscript,
-    /// `<template>`.
-    Template,
-    /// `<iframe>` and other frames.
-    Frame,
-    /// `<object>`, `<canvas>`, `<video>`, `<audio>` and what they hold for old browsers.
-    Object,
-    /// Text in a drawing.
-    Svg,
-    /// `<!-- … -->`.
-    Comment,
-    /// The attribute `hidden`.
-    HiddenAttribute,
-    /// `aria-hidden=true`.
-    AriaHidden,
-    /// `display:none`, or an element that browsers do not show.
-    DisplayNone,
-    /// `visibility:hidden`, `visibility:collapse`, `content-visibility:hidden`.
-    Visibility,
-    /// `opacity:0`.
-    Opacity,
-    /// Text of two and a half pixels or less.
-    FontSize,
-    /// A box of no size that cuts off what is in it.
-    ZeroSize,
-    /// Moved to where no screen reaches.
-    OffScreen,
-    /// Clipped to nothing.
-    Clipped,
-    /// Text in the colour of what lies behind it, or without colour.
-    SameColour,
-    /// `<input type=hidden>`.
-    HiddenInput,
-    /// The address of a link that does not lead to the web: `javascript:`, `data:`, `file:`.
-    Link,
-    /// Characters that take no room: joiners, marks of direction, tags, control characters.
-    Invisible,
+/// Lists the reasons with their names.
+macro_rules! kinds {
+    ($($(#[$doc:meta])+ $kind:ident = $name:literal,)+) => {
+        /// Why something was left out.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum DropKind { $($(#[$doc])+ $kind,)+ }
+
+        impl DropKind {
+            /// The kind in one word, for records.
+            #[must_use]
+            pub fn as_str(self) -> &'static str {
+                match self { $(Self::$kind => $name,)+ }
+            }
+        }
+    };
 }
 
-impl DropKind {
-    /// The kind in one word, for records.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Script => "script",
-            Self::Style => "style",
-            Self::Noscript => "noscript",
-            Self::Template => "template",
-            Self::Frame => "frame",
-            Self::Object => "object",
-            Self::Svg => "svg",
-            Self::Comment => "comment",
-            Self::HiddenAttribute => "hidden-attribute",
-            Self::AriaHidden => "aria-hidden",
-            Self::DisplayNone => "display-none",
-            Self::Visibility => "visibility",
-            Self::Opacity => "opacity",
-            Self::FontSize => "font-size",
-            Self::ZeroSize => "zero-size",
-            Self::OffScreen => "off-screen",
-            Self::Clipped => "clipped",
-            Self::SameColour => "same-colour",
-            Self::HiddenInput => "hidden-input",
-            Self::Link => "link",
-            Self::Invisible => "invisible-characters",
-        }
-    }
+kinds! {
+    /// `<script>`.
+    Script = "script",
+    /// `<style>`.
+    Style = "style",
+    /// `<noscript>`: a browser with scripts does not show it.
+    Noscript = "noscript",
+    /// `<template>`.
+    Template = "template",
+    /// `<iframe>` and other frames.
+    Frame = "frame",
+    /// `<object>`, `<canvas>`, `<video>`, `<audio>` and what they hold for old browsers.
+    Object = "object",
+    /// Text in a drawing.
+    Svg = "svg",
+    /// `<!-- … -->`.
+    Comment = "comment",
+    /// The attribute `hidden`.
+    HiddenAttribute = "hidden-attribute",
+    /// `aria-hidden=true`.
+    AriaHidden = "aria-hidden",
+    /// `display:none`, or an element that browsers do not show.
+    DisplayNone = "display-none",
+    /// `visibility:hidden`, `visibility:collapse`, `content-visibility:hidden`.
+    Visibility = "visibility",
+    /// `opacity:0`.
+    Opacity = "opacity",
+    /// Text of two and a half pixels or less.
+    FontSize = "font-size",
+    /// A box of no size that cuts off what is in it.
+    ZeroSize = "zero-size",
+    /// Moved to where no screen reaches.
+    OffScreen = "off-screen",
+    /// Clipped to nothing.
+    Clipped = "clipped",
+    /// Text in the colour of what lies behind it, or without colour.
+    SameColour = "same-colour",
+    /// `<input type=hidden>`.
+    HiddenInput = "hidden-input",
+    /// The address of a link that does not lead to the web: `javascript:`, `data:`, `file:`.
+    Link = "link",
+    /// Characters that take no room: joiners, marks of direction, tags, control characters.
+    Invisible = "invisible-characters",
 }
 
 /// What was left out for one reason.

@@ -5,6 +5,7 @@
 
 use std::cell::Cell;
 
+use encoding_rs::WINDOWS_1252;
 use html5ever::TokenizerResult;
 use html5ever::buffer_queue::BufferQueue;
 use html5ever::interface::Tracer;
@@ -14,15 +15,31 @@ use html5ever::tree_builder::{TreeBuilder, TreeBuilderOpts};
 
 use super::tree::{Builder, Handle, Tree};
 
+/// The names of encodings that `<meta>` tell in the first bytes of a page.
+pub(super) fn labels(start: &[u8]) -> Vec<String> {
+    let tokenizer = tokenizer();
+    let queue = BufferQueue::default();
+    queue.push_back(StrTendril::from(&*WINDOWS_1252.decode_without_bom_handling(start).0));
+    let mut found = Vec::new();
+    loop {
+        match tokenizer.feed(&queue) {
+            TokenizerResult::Done => return found,
+            TokenizerResult::Script(_) => {}
+            TokenizerResult::EncodingIndicator(label) => found.push(label.to_string()),
+        }
+    }
+}
+
+fn tokenizer() -> Tokenizer<Gate> {
+    let options = TreeBuilderOpts { drop_doctype: true, ..TreeBuilderOpts::default() };
+    let inner = TreeBuilder::new(Builder::new(), options);
+    let gate = Gate { inner, tokens: Cell::new(0), full: Cell::new(false) };
+    Tokenizer::new(gate, TokenizerOpts::default())
+}
+
 /// The tree of `html`, and whether it stops early.
 pub(super) fn parse(html: &str) -> (Tree, bool) {
-    let options = TreeBuilderOpts { drop_doctype: true, ..TreeBuilderOpts::default() };
-    let gate = Gate {
-        inner: TreeBuilder::new(Builder::new(), options),
-        tokens: Cell::new(0),
-        full: Cell::new(false),
-    };
-    let tokenizer = Tokenizer::new(gate, TokenizerOpts::default());
+    let tokenizer = tokenizer();
     let gate = &tokenizer.sink;
     let mut quiet = 0_usize;
     let mut effort = 0_usize;
