@@ -187,7 +187,7 @@ impl Conversation {
             for (it, outcome) in some.iter().zip(outcomes(some, &self.kept, parent)?) {
                 let status = outcome.fate.as_str().to_owned();
                 done.calls.push(Called { name: it.name.clone(), status });
-                results.push((tools::own(&it.name), outcome));
+                results.push((it.name.as_str(), outcome));
             }
         }
         let changes = results.iter().position(|(name, it)| verify::changes(name, it.fate));
@@ -252,7 +252,7 @@ fn shown(piece: Said, next: &mut u64) -> Frame {
         Said::Text { text } => Frame::Token { id: number(next), text },
         Said::Thinking { text } => Frame::ThinkingToken { text },
         Said::ToolStart { call, name } => {
-            let tool_name = tools::short(&name).to_owned();
+            let tool_name = tools::shown(&name).to_owned();
             Frame::ToolUseStart { id: number(next), tool_name, tool_id: call }
         }
         Said::ToolInput { call, json } => Frame::ToolUseInput { tool_id: call, partial_json: json },

@@ -10,9 +10,9 @@ use llm::ToolDefinition;
 use scan::boundary::{Boundary, Nonce, wrap};
 use serde_json::{Value, json};
 
+use crate::compact;
 use crate::message::Hooks;
 use crate::outcome::{Fate, Outcome, RESULT_CHARS_MAX};
-use crate::{compact, tools};
 
 /// UTF-16 units that the results of one step have together. A message has at most 200,000; the rest is for the notes of what
 /// was cut.
@@ -62,7 +62,7 @@ pub(crate) struct Kept {
 impl Kept {
     /// What a call of [`RESULT_READ`] gives; nothing if it is another tool's.
     pub(crate) fn answer(&self, name: &str, input: &Value) -> Option<Outcome> {
-        if tools::own(name) != RESULT_READ {
+        if name != RESULT_READ {
             return None;
         }
         Some(self.part(input).unwrap_or_else(Outcome::failed))

@@ -36,14 +36,14 @@ pub fn definition(name: ActionName) -> ToolDefinition {
     }
 }
 
-/// The message that a tool call means.
+/// The message that a tool call means. A name of a server's tool stays whole: whose tool it is, the parent knows ([`settled`]).
 ///
 /// # Errors
 /// If there is no such tool, or its arguments are no object.
 pub fn message(name: &str, input: &Value) -> Result<Value, String> {
-    let action = match is_of_plugin(name) {
-        true => Some(name),
-        false => ActionName::parse(short(name)).map(ActionName::as_str),
+    let action = match of_server(name) {
+        Some(_) => Some(name),
+        None => ActionName::parse(name).map(ActionName::as_str),
     };
     let Some(action) = action else {
         return Err(format!("there is no tool `{}`", name.escape_debug()));
@@ -59,41 +59,45 @@ pub fn message(name: &str, input: &Value) -> Result<Value, String> {
     Ok(Value::Object(fields))
 }
 
-/// The tool of a plugin that a message calls, and with what. Whether there is such a tool, only the gate knows.
+/// The message with the action's own name, where it names a tool of a server that is not offered: models that were trained with
+/// servers of tools write `mcp__SERVER__TOOL` for any tool.
 #[must_use]
-pub fn plugin_call(message: &Value) -> Option<(String, Map<String, Value>)> {
+pub fn settled(mut message: Value, is_offered: impl Fn(&str) -> bool) -> Value {
+    let name = message.get(ACTION).and_then(Value::as_str);
+    let meant = name.filter(|it| !is_offered(it)).and_then(of_server);
+    let own = meant.and_then(|(_, tool)| ActionName::parse(tool));
+    if let (Some(own), Some(fields)) = (own, message.as_object_mut()) {
+        fields.insert(ACTION.to_owned(), own.as_str().into());
+    }
+    message
+}
+
+/// The tool of a server or plugin that a message calls, and with what. Whether there is such a tool, only the gate knows.
+#[must_use]
+pub fn server_call(message: &Value) -> Option<(String, Map<String, Value>)> {
     let Value::Object(fields) = message else { return None };
-    let tool = fields.get(ACTION).and_then(Value::as_str).filter(|it| is_of_plugin(it))?;
+    let tool = fields.get(ACTION).and_then(Value::as_str).filter(|it| of_server(it).is_some())?;
     let mut args = fields.clone();
     args.remove(ACTION);
     Some((tool.to_owned(), args))
 }
 
-/// Does it read as the name of a tool of a plugin?
-fn is_of_plugin(name: &str) -> bool {
-    let server = name.strip_prefix(SERVERS).and_then(|it| it.split_once("__"));
-    server.is_some_and(|(server, _)| server.ends_with(OF_PLUGINS))
+/// The server and the tool that a name names, if it reads as that of a server's tool.
+fn of_server(name: &str) -> Option<(&str, &str)> {
+    name.strip_prefix(SERVERS)?.split_once("__").filter(|(server, _)| !server.is_empty())
 }
 
 /// How names of tools of servers begin.
 const SERVERS: &str = "mcp__";
-/// How servers are called that are plugins.
-const OF_PLUGINS: &str = "-plugin";
-
 /// The field that names the action.
 const ACTION: &str = "action";
 
-/// Models that were trained with servers of tools write `mcp__SERVER__TOOL`.
-pub(crate) fn short(name: &str) -> &str {
-    match name.strip_prefix(SERVERS).and_then(|it| it.split_once("__")) {
-        Some((_, tool)) => tool,
-        None => name,
+/// What a person is shown of a tool's name: that of the host's own tool, where a model wrote more than that.
+pub(crate) fn shown(name: &str) -> &str {
+    match of_server(name) {
+        Some((_, tool)) if ActionName::parse(tool).is_some() => tool,
+        Some(_) | None => name,
     }
-}
-
-/// The name of a tool of the host's own as the table has it; nothing of a plugin's passes for one.
-pub(crate) fn own(name: &str) -> &str {
-    if is_of_plugin(name) { name } else { short(name) }
 }
 
 /// The schema of the message, less the field that names the action.
@@ -167,19 +171,27 @@ mod tests {
         assert!(message("web_fetch", &asked).is_err());
         assert!(message("rm", &json!({})).is_err());
         assert!(message("web_fetch", &json!("x")).is_err());
-        let prefixed = message("mcp__web__web_fetch", &json!({"url": "x"})).unwrap();
-        assert_eq!(prefixed["action"], "web_fetch");
     }
 
     #[test]
-    fn a_tool_of_a_plugin_is_called_by_its_whole_name() {
+    fn a_name_of_a_server_is_one_of_ours_only_where_no_server_has_it() {
+        let name = "mcp__web__web_fetch";
+        let said = message(name, &json!({"url": "x"})).unwrap();
+        assert_eq!(settled(said.clone(), |_| false)["action"], "web_fetch");
+        assert_eq!(settled(said.clone(), |it| it == name), said);
+        let other = message("mcp__web__look", &json!({})).unwrap();
+        assert_eq!(settled(other.clone(), |_| false), other);
+        assert_eq!((shown(name), shown("mcp__web__look")), ("web_fetch", "mcp__web__look"));
+    }
+
+    #[test]
+    fn a_tool_of_a_server_is_called_by_its_whole_name() {
         let name = "mcp__weather-plugin__web_fetch";
         let said = message(name, &json!({"city": "Rome"})).unwrap();
-        let (tool, args) = plugin_call(&said).unwrap();
+        let (tool, args) = server_call(&said).unwrap();
         assert_eq!((tool.as_str(), Value::Object(args)), (name, json!({"city": "Rome"})));
         assert!(message(name, &json!({"action": "x"})).is_err());
-        assert_eq!((super::own(name), super::own("mcp__x__web_fetch")), (name, "web_fetch"));
-        let own = message("mcp__plugin__web_fetch", &json!({"url": "x"})).unwrap();
-        assert!(plugin_call(&own).is_none() && own["action"] == "web_fetch");
+        assert!(server_call(&message("web_fetch", &json!({})).unwrap()).is_none());
+        assert!(message("mcp____web_fetch", &json!({})).is_err());
     }
 }

@@ -53,6 +53,7 @@ mod shell_network;
 mod skill_run;
 mod taint;
 mod terminal;
+mod tool_servers;
 mod transcripts;
 mod upgrade;
 mod vault;

@@ -10,7 +10,7 @@ use aegx::RecordType;
 use egress::Rules;
 use evidence::{NewRecord, SystemClock};
 use model::provider::{self, Provider, ProviderKind};
-use model::{Caller, Kind, Profile};
+use model::{Caller, Kind, Profile, ToolDef};
 use monitor::{Admission, Approver, OpenError, Opening};
 use policy::access::Origin;
 use serde_json::json;
@@ -24,6 +24,7 @@ use crate::gate::{Gate, GateError};
 use crate::ipc::{Door, Stop};
 use crate::services::Services;
 use crate::starter::Starter;
+use crate::tool_servers::{self, ToolServers};
 use crate::workspace::Workspace;
 use crate::{plugin_tools, scheduler};
 
@@ -53,8 +54,8 @@ pub(crate) struct Supplied {
     pub(crate) delegates: Option<Arc<dyn Delegates>>,
     /// Asks models for it, and counts what that uses.
     pub(crate) questions: Option<Arc<dyn Questions>>,
-    /// Are plugins run for it?
-    pub(crate) plugins: bool,
+    /// Are plugins run for it, and the servers of its manifest?
+    pub(crate) tools_of_others: bool,
 }
 
 /// A session that is open, and the door to it.
@@ -93,7 +94,7 @@ impl AgentSession {
         supplied: Supplied,
     ) -> Result<Self, GateError> {
         let mut notes = Vec::new();
-        let admitted = admit(gate, home, who, options, supplied, &mut notes)?;
+        let admitted = admit(gate, home, who, options, supplied, stop, &mut notes)?;
         let opened = Self::behind(gate, home, who, options, admitted, stop, notes);
         if opened.is_err() {
             // It is refused already; that it cannot be ended in order either changes nothing.
@@ -173,6 +174,7 @@ impl AgentSession {
 /// What a session may reach, by the files that admitted it.
 struct Admitted {
     plugins: Offers,
+    servers: ToolServers,
     rules: Rules,
     scope: Scope,
     commands_reach_out: bool,
@@ -212,6 +214,7 @@ fn admit(
     who: &Caller,
     options: &SessionOptions,
     supplied: Supplied,
+    stop: &Stop,
     notes: &mut Vec<String>,
 ) -> Result<Admitted, GateError> {
     let refused = |why: &dyn std::fmt::Display| record_refused(gate, who, &why.to_string());
@@ -235,21 +238,40 @@ fn admit(
             who.agent
         ));
     }
-    let plugins = plugin_tools::offers(gate, home, supplied.plugins, notes)?;
-    let opening = Opening {
-        who: who.clone(),
-        principal: options.starter.principal(),
-        profile: options.profile.unwrap_or(admission.profile()),
-        parent: options.starter.parent().cloned(),
-        admission,
-        approver: options.approver,
-        tools: plugins.definitions().cloned().collect(),
+    let plugins = plugin_tools::offers(gate, home, supplied.tools_of_others, notes)?;
+    let named = match supplied.tools_of_others {
+        true => tool_servers::named(&admission, notes),
+        false => Vec::new(),
     };
-    gate.monitor.open_session(opening).map_err(|error| {
-        refused(&error);
-        let another = matches!(error, OpenError::State(monitor::StateError::NotYours { .. }));
-        if another { GateError::refused(error) } else { GateError::unable(error) }
-    })?;
+    let open = |tools: Vec<ToolDef>| {
+        let opening = Opening {
+            who: who.clone(),
+            principal: options.starter.principal(),
+            profile: options.profile.unwrap_or(admission.profile()),
+            parent: options.starter.parent().cloned(),
+            admission: admission.clone(),
+            approver: options.approver,
+            tools,
+        };
+        gate.monitor.open_session(opening).map_err(|error| {
+            refused(&error);
+            let another = matches!(error, OpenError::State(monitor::StateError::NotYours { .. }));
+            if another { GateError::refused(error) } else { GateError::unable(error) }
+        })
+    };
+    let mut tools: Vec<ToolDef> = plugins.definitions().cloned().collect();
+    tools.extend(tool_servers::connections(&named));
+    open(tools.clone())?;
+    // Servers are started and listed in a session, and it has their tools when they have said what those are.
+    let servers = ToolServers::start(gate, home, who, &named, stop, notes);
+    tools.extend(servers.definitions().cloned());
+    if !named.is_empty()
+        && let Err(error) = open(tools)
+    {
+        // It is refused already; that it cannot be ended in order either changes nothing.
+        let _ = gate.monitor.end_session(who);
+        return Err(error);
+    }
     let made_in = scheduler::MadeIn {
         remote: options.origin == Origin::Remote,
         sub_agents: options.starter.sub_agents().to_vec(),
@@ -262,6 +284,7 @@ fn admit(
     };
     Ok(Admitted {
         plugins,
+        servers,
         rules,
         scope,
         commands_reach_out,
@@ -281,12 +304,14 @@ fn executor(
     stop: &Stop,
     notes: &mut Vec<String>,
 ) -> Result<HostExecutor, GateError> {
-    let Admitted { plugins, rules, scope, commands_reach_out, network_is_closed, .. } = admitted;
+    let Admitted { plugins, servers, rules, scope, commands_reach_out, network_is_closed, .. } =
+        admitted;
     let (supplied, made_in, about) = (admitted.supplied, admitted.made_in, admitted.about);
     let journal = || Arc::clone(&gate.journal);
     let mut executor =
         HostExecutor::new(memory(gate, home)?, home.join("evidence"), Arc::new(SystemClock))
-            .with_about(about);
+            .with_about(about)
+            .with_servers(servers);
     if !plugins.is_empty() {
         let reach = (&rules, network_is_closed, &scope);
         executor = executor.with_plugins(plugin_tools::tools(gate, home, plugins, reach, stop)?);

@@ -43,6 +43,7 @@ pub mod standing;
 mod starter;
 mod state_folder;
 mod surroundings;
+pub mod tool_servers;
 pub mod trust;
 pub mod trust_question;
 mod web;

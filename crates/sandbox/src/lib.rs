@@ -11,4 +11,4 @@ pub mod seatbelt;
 pub mod skill;
 
 pub use detached::detached;
-pub use piped::{Piped, Pipes};
+pub use piped::{Piped, Pipes, Said};

@@ -15,6 +15,15 @@ pub struct Piped {
     child: Child,
 }
 
+/// Where what a program says on stderr goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Said {
+    /// Where ours goes.
+    WithOurs,
+    /// Nowhere.
+    Nowhere,
+}
+
 /// The ends of its pipes.
 pub struct Pipes {
     /// Its standard input.
@@ -24,7 +33,7 @@ pub struct Pipes {
 }
 
 impl Piped {
-    /// Starts `program` with exactly this environment. What it says on stderr goes where ours goes.
+    /// Starts `program` with exactly this environment. What it says on stderr goes where `said` says.
     ///
     /// # Errors
     /// If it cannot be started.
@@ -36,10 +45,14 @@ impl Piped {
         program: &OsStr,
         args: &[OsString],
         env: &[(String, OsString)],
+        said: Said,
     ) -> io::Result<(Self, Pipes)> {
         let mut command = Command::new(program);
         command.args(args).env_clear().envs(env.iter().map(|(name, value)| (name, value)));
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit());
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(match said {
+            Said::WithOurs => Stdio::inherit(),
+            Said::Nowhere => Stdio::null(),
+        });
         let mut child = command.spawn()?;
         let pipes = child.stdin.take().zip(child.stdout.take());
         let piped = Self { child };

@@ -2,7 +2,6 @@
 
 mod cage;
 mod exchange;
-mod fetched;
 mod gate;
 mod http;
 mod http_auth;
@@ -24,6 +23,7 @@ use std::sync::Arc;
 use ::mcp::stdio::{self, Naming, Pipe};
 use clap::Subcommand;
 use host::OpenedBy;
+use host::tool_servers::Fetched;
 
 use crate::daemon;
 use crate::failure::{Exit, Failure};
@@ -140,12 +140,12 @@ fn serve_here(specs: &[Spec], home: &Path, naming: Naming) -> Result<Exit, Failu
 /// What the server that this line starts would see in a cage beside its folder, or why it cannot be in one.
 pub(crate) fn seen_in_cage(line: &[String]) -> Result<String, String> {
     let words: Vec<OsString> = line.iter().map(OsString::from).collect();
-    let Some(fetched) = fetched::Fetched::read(&words) else {
+    let Some(fetched) = Fetched::read(&words) else {
         return Err(
             "it is not known what it needs (`lazaret init --cage-servers` tries)".to_owned()
         );
     };
-    let (_, readable) = fetched.kept().map_err(|failure| failure.message().to_owned())?;
+    let (_, readable) = fetched.kept()?;
     let shown: Vec<String> = readable.iter().map(|it| format!("`{}`", it.display())).collect();
     Ok(shown.join(", "))
 }

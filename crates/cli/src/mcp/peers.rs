@@ -9,13 +9,13 @@ use ::mcp::Gate as _;
 use ::mcp::http::client::Remote;
 use ::mcp::stdio::{Pipe, Server};
 use host::OpenedBy;
-use sandbox::{Piped, Pipes};
+use host::tool_servers::Template;
+use sandbox::{Piped, Pipes, Said};
 use serde_json::json;
 
 use super::cage::CageArgs;
 use super::environment;
 use super::gate::DaemonGate;
-use super::remote::template::Template;
 use super::remote::{self, Named};
 use crate::failure::Failure;
 use crate::output;
@@ -121,9 +121,10 @@ impl Program {
         gate.lifecycle(name, host::doors::mcp::CAGE, &detail);
         let mut env = environment(&self.env);
         env.extend(variables);
-        let (child, pipes) = Piped::start(&program, &rest, &env).map_err(|error| {
-            Failure::unable(format!("{name}: `{}`: {error}", program.to_string_lossy()))
-        })?;
+        let (child, pipes) =
+            Piped::start(&program, &rest, &env, Said::WithOurs).map_err(|error| {
+                Failure::unable(format!("{name}: `{}`: {error}", program.to_string_lossy()))
+            })?;
         let Pipes { input, output } = pipes;
         let (name, input) = (name.to_owned(), Box::new(Pipe::new(input)));
         Ok((child, Server { name, input, output: Box::new(output) }))

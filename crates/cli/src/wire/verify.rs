@@ -137,7 +137,8 @@ fn canary(around: &Surroundings, host: Host) -> Result<String, String> {
     let args = [host.as_str(), event, "--home"].map(OsStr::new).into_iter().chain([state]);
     let args: Vec<OsString> = args.map(OsStr::to_owned).collect();
     let env = [("HOME".to_owned(), around.home.clone().into_os_string())];
-    let started = sandbox::Piped::start(around.hook.as_os_str(), &args, &env);
+    let started =
+        sandbox::Piped::start(around.hook.as_os_str(), &args, &env, sandbox::Said::WithOurs);
     let (hook, pipes) = started.map_err(|it| format!("`{}`: {it}", around.hook.display()))?;
     let sandbox::Pipes { input: mut to, output: from } = pipes;
     to.write_all(input.to_string().as_bytes()).map_err(|it| text(&it))?;

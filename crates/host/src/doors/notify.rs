@@ -10,7 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use aegx::verify::printable;
-use sandbox::Piped;
+use sandbox::{Piped, Said};
 use vault::shape::redact;
 
 /// The program, found by PATH.
@@ -48,7 +48,9 @@ impl Notifier {
         let _ = name.spawn(move || {
             let named = |name: &&str| Some(((*name).to_owned(), std::env::var_os(name)?));
             let env: Vec<(String, OsString)> = ENVIRONMENT.iter().filter_map(named).collect();
-            if let Ok((program, pipes)) = Piped::start(OsStr::new(PROGRAM), &args, &env) {
+            if let Ok((program, pipes)) =
+                Piped::start(OsStr::new(PROGRAM), &args, &env, Said::WithOurs)
+            {
                 drop(pipes);
                 program.end();
             }

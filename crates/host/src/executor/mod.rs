@@ -35,13 +35,14 @@ use egress::{Rules, Web};
 use evidence::Clock;
 use model::ipc::{ActionName, LlmCall, MessageOut, ModelQuery, OauthCall, ShellExec};
 use model::provider::ProviderKind;
-use model::{Effect, ToolCall};
+use model::{Effect, ToolCall, ToolDef};
 use monitor::{Executor, Granted, Output, Permit};
 use serde_json::json;
 use store::Memory;
 
 use crate::models::{Desk, Models};
 use crate::services::Services;
+use crate::tool_servers::ToolServers;
 
 use absent::absent;
 use audit::Evidence;
@@ -53,7 +54,7 @@ use crate::skills::Skills;
 pub use audit::AUDIT_RESULTS_DEFAULT;
 pub(crate) use delegates::Delegates;
 pub use file::{FILE_BYTES_MAX, WorkspaceFiles};
-pub(crate) use plugins::{Given, Offers, PluginTools};
+pub(crate) use plugins::{Given, Offers, PluginTools, marked};
 pub use shell::Shell;
 
 pub(crate) use about::About;
@@ -78,6 +79,7 @@ pub struct HostExecutor {
     models: Option<Arc<Desk>>,
     delegates: Option<Arc<dyn Delegates>>,
     plugins: Option<PluginTools>,
+    servers: ToolServers,
     asker: Option<Asker>,
     about: Option<About>,
 }
@@ -103,6 +105,7 @@ impl HostExecutor {
             models: None,
             delegates: None,
             plugins: None,
+            servers: ToolServers::default(),
             asker: None,
             about: None,
         }
@@ -129,9 +132,22 @@ impl HostExecutor {
         self
     }
 
-    /// What plugins offer, if there are any.
-    pub(crate) fn plugin_offers(&self) -> Option<&Offers> {
-        self.plugins.as_ref().map(PluginTools::offers)
+    /// With tools of servers that the manifest names.
+    #[must_use]
+    pub(crate) fn with_servers(mut self, servers: ToolServers) -> Self {
+        self.servers = servers;
+        self
+    }
+
+    /// The tools of plugins and servers.
+    pub(crate) fn tools_of_others(&self) -> impl Iterator<Item = &ToolDef> {
+        let plugins = self.plugins.iter().flat_map(|it| it.offers().definitions());
+        plugins.chain(self.servers.definitions())
+    }
+
+    /// Has a plugin or a server this tool?
+    pub(crate) fn has_tool(&self, tool: &str) -> bool {
+        self.plugins.as_ref().is_some_and(|it| it.offers().has(tool)) || self.servers.has(tool)
     }
 
     /// The services that may be called, by their names.
@@ -280,9 +296,13 @@ impl HostExecutor {
     }
 
     fn tool(&self, permit: Permit<ToolCall>) -> Output {
+        let tool = permit.effect().call.tool().as_str();
         match &self.plugins {
-            Some(plugins) => plugins.call(permit, || self.clock.unix_seconds()),
-            None => Output::not_begun("tools of others are not run by the host"),
+            Some(plugins) if plugins.offers().has(tool) => {
+                plugins.call(permit, || self.clock.unix_seconds())
+            }
+            Some(_) | None if self.servers.has(tool) => self.servers.call(permit),
+            Some(_) | None => Output::not_begun("tools of others are not run by the host"),
         }
     }
 

@@ -325,10 +325,11 @@ fn unanswered(why: &str, spoke: &Spoke) -> String {
     format!("{why}{how}{printed}")
 }
 
-fn marked(plugin: &str, text: &str) -> Result<String, String> {
+/// A text of a plugin or server, between marks.
+pub(crate) fn marked(name: &str, text: &str) -> Result<String, String> {
     let mut random = [0; 16];
     getrandom::fill(&mut random).map_err(|error| error.to_string())?;
-    Ok(boundary::wrap(Boundary::Tool, plugin, text, &Nonce::new(random)))
+    Ok(boundary::wrap(Boundary::Tool, name, text, &Nonce::new(random)))
 }
 
 /// How it ended and what held it; nothing of what it said.

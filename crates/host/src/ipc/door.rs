@@ -5,12 +5,12 @@ use std::sync::Arc;
 use aegx::{Principal, RecordType};
 use evidence::{Content, Journal, NewRecord};
 use model::ipc::{self, ActionName, Answer, Next};
-use model::{Caller, Kind, Objection, RawCall, Taint};
+use model::{Caller, Kind, Objection, RawCall, Taint, ToolDef};
 use monitor::{Asked, Delivered, Monitor, Refusal, Status, TAINT_BLOCKED, Verdict};
 use serde_json::{Map, Value, json};
 
 use super::frame::FrameError;
-use crate::executor::{HostExecutor, Offers};
+use crate::executor::HostExecutor;
 use crate::extraction::Extraction;
 
 /// Answers messages. It decides nothing itself.
@@ -65,7 +65,7 @@ impl Door {
         }
     }
 
-    /// Carries out a call of a tool of a plugin: what came of it, and what would help where it is stopped.
+    /// Carries out a call of a tool of a plugin or server: what came of it, and what would help where it is stopped.
     #[must_use]
     pub(crate) fn call_tool(
         &self,
@@ -81,9 +81,14 @@ impl Door {
         }
     }
 
-    /// What plugins offer, if there are any.
-    pub(crate) fn plugin_offers(&self) -> Option<&Offers> {
-        self.executor.plugin_offers()
+    /// The tools of plugins and servers.
+    pub(crate) fn tools_of_others(&self) -> impl Iterator<Item = &ToolDef> {
+        self.executor.tools_of_others()
+    }
+
+    /// Has a plugin or a server this tool?
+    pub(crate) fn has_tool(&self, tool: &str) -> bool {
+        self.executor.has_tool(tool)
     }
 
     /// The services that may be called, by their names.

@@ -15,6 +15,7 @@ use super::start::Inner;
 
 /// Carries out a message of the worker, beside others.
 pub(super) fn call(worker: &Arc<Inner>, shared: &Arc<Shared>, id: u64, message: Value) {
+    let message = agent::tools::settled(message, |it| worker.door().has_tool(it));
     let refuse = |why: &str| {
         let answer = json!({ "ok": false, "error": why });
         // A worker that does not listen is closed; the turn notices.
@@ -46,7 +47,7 @@ pub(super) fn call(worker: &Arc<Inner>, shared: &Arc<Shared>, id: u64, message: 
 
 fn answer(worker: &Inner, shared: &Shared, message: &Value) -> Value {
     let bytes = message.to_string();
-    let (mut answer, remedy) = match agent::tools::plugin_call(message) {
+    let (mut answer, remedy) = match agent::tools::server_call(message) {
         Some((tool, args)) => worker.door().call_tool(&worker.who, &tool, args),
         None => {
             let answered = worker.door().answer_and_remedy(&worker.who, bytes.as_bytes());
@@ -71,9 +72,8 @@ fn answer(worker: &Inner, shared: &Shared, message: &Value) -> Value {
         }
     }
     let name = message.get("action").and_then(Value::as_str).unwrap_or("?");
-    let is_of_plugin = worker.door().plugin_offers().is_some_and(|it| it.has(name));
     let own = || ActionName::parse(name).map_or("?", ActionName::as_str);
-    let name = if is_of_plugin { name } else { own() };
+    let name = if worker.door().has_tool(name) { name } else { own() };
     let fate = Outcome::of(&answer).fate;
     if fate == agent::Fate::Denied {
         let rule = said("rule").unwrap_or("taint-budget");

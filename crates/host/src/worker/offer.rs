@@ -10,14 +10,12 @@ use model::ipc::{
 };
 use model::{Caller, Domain, ToolDef};
 use monitor::{Admission, Monitor};
-use policy::access::{Effort, Manifest, McpServer, Origin, Scopes, ToolFilter};
+use policy::access::{Effort, Manifest, Origin, Scopes, ToolFilter};
 use serde_json::Value;
 
 use crate::admission::{self, AdmissionError};
 use crate::ipc::Door;
 
-/// How servers are called that are plugins.
-const OF_PLUGINS: &str = "-plugin";
 /// Values of JSON in the schemas of tools that are not the host's own; the rest of a question is for the conversation.
 const OTHERS_VALUES_MAX: usize = VALUES_MAX / 4;
 
@@ -87,14 +85,6 @@ impl Offer {
     /// INVARIANT (FailClosed): what was asked for and is not there is said, and not passed over.
     pub(super) fn is_carried_out(&self) -> Result<(), String> {
         let agent = &self.manifest.agent;
-        let is_plugin = |it: &&McpServer| it.server.ends_with(OF_PLUGINS);
-        let servers = self.manifest.mcp.iter().flatten();
-        if let Some(other) = servers.clone().find(|it| !is_plugin(it)) {
-            return Err(format!(
-                "the manifest of `{agent}` names the server `{}` under `mcp`, and an agent that runs here is given no servers: only plugins have tools for it. Take the entry out, or give the agent its servers by `lazaret mcp`",
-                other.server
-            ));
-        }
         if !self.manifest.sandbox.mounts.is_empty() {
             return Err(format!(
                 "the manifest of `{agent}` has `sandbox: {{mounts: …}}`, and commands of an agent that runs here see its workspace alone. Take the key out, or begin the session with `--workspace DIR`"
@@ -123,18 +113,17 @@ impl Offer {
         }
     }
 
-    /// Adds the tools of plugins, but for those of which every call would be denied. Gives the names of those that a question
+    /// Adds the tools of plugins and servers, but for those of which every call would be denied. Gives the names of those that a question
     /// to a model has no room for: one that keeps no limit would be no question at all.
-    pub(super) fn add_plugins(
+    pub(super) fn add_others(
         &mut self,
         monitor: &Monitor,
         who: &Caller,
         door: &Door,
     ) -> Vec<String> {
-        let Some(offers) = door.plugin_offers() else { return Vec::new() };
         let may_pass =
             |it: &&ToolDef| matches!(monitor.denied_outright(who, it.name.as_str()), Ok(None));
-        let tools = offers.definitions().filter(may_pass).map(|it| ToolDefinition {
+        let tools = door.tools_of_others().filter(may_pass).map(|it| ToolDefinition {
             name: it.name.as_str().to_owned(),
             description: it.description.clone(),
             parameters: Value::Object(it.input_schema.clone()),
@@ -243,10 +232,7 @@ mod tests {
                 Offer { manifest, domains, denied, tools: Vec::new(), sub_agents: Vec::new() };
             offer.is_carried_out().err()
         };
-        let server = |name: &str| format!("mcp: [{{server: {name}, uri: \"https://a.example/\"}}]");
-        assert_eq!(asks(&server("weather-plugin")), None);
-        assert_eq!(asks("mcp: []\nsandbox: {mounts: []}"), None);
-        assert!(asks(&server("braintree")).unwrap().contains("`braintree` under `mcp`"));
+        assert_eq!(asks("sandbox: {mounts: []}"), None);
         let mounts = asks("sandbox: {mounts: [{path: /data}]}").unwrap();
         assert!(mounts.contains("--workspace"), "{mounts}");
     }

@@ -30,13 +30,14 @@ pub(super) fn digest(message: &[u8]) -> Option<Digest> {
         return Some(Digest::of(action.to_value().to_string().as_bytes()));
     }
     let message = ipc::read_json(message).ok()?;
-    agent::tools::plugin_call(&message)?;
+    agent::tools::server_call(&message)?;
     Some(Digest::of(Sorted(&message).to_string().as_bytes()))
 }
 
 /// The same of a call that a worker asks about; none if it is no call of a tool that there is.
-pub(super) fn asked(name: &str, input: &Value) -> Option<Digest> {
-    let message = agent::tools::message(name, input).ok()?.to_string();
+pub(super) fn asked(name: &str, input: &Value, has_tool: impl Fn(&str) -> bool) -> Option<Digest> {
+    let message = agent::tools::message(name, input).ok()?;
+    let message = agent::tools::settled(message, has_tool).to_string();
     digest(message.as_bytes()).filter(|_| message.len() <= QUESTION_BYTES_MAX)
 }
 

@@ -135,7 +135,8 @@ impl Worker {
         let (delegates, current) = start.delegates.clone().unzip();
         let current: Current = current.unwrap_or_default();
         let questions = Metered { asks: Arc::clone(start.asks), current: current.clone() };
-        let supplied = Supplied { delegates, questions: Some(Arc::new(questions)), plugins: true };
+        let supplied =
+            Supplied { delegates, questions: Some(Arc::new(questions)), tools_of_others: true };
         let session = AgentSession::open_with(gate, home, who, options, &stop, supplied)?;
         let confined = Self::confine(start, &session);
         let (confined, link, offer) = match confined {
@@ -197,7 +198,7 @@ impl Worker {
         offer.is_carried_out().map_err(GateError::usage)?;
         offer.name_services(&session.door().services());
         offer.add_own();
-        let left_out = offer.add_plugins(&gate.monitor, who, session.door());
+        let left_out = offer.add_others(&gate.monitor, who, session.door());
         let (ours, theirs) = UnixStream::pair().map_err(GateError::unable)?;
         let launched = start.spawner.launch(theirs).map_err(GateError::unable)?;
         let confined = launched

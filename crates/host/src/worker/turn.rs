@@ -241,7 +241,8 @@ impl Worker {
             }
             FromWorker::SessionId { session_id, .. } => self.is_its_own(session_id.as_str())?,
             FromWorker::ToolApprovalRequest { tool_id, tool_name, tool_input } => {
-                let call = questions::asked(&tool_name, &tool_input);
+                let call =
+                    questions::asked(&tool_name, &tool_input, |it| inner.door().has_tool(it));
                 let id = call.and_then(|it| shared.of_turn().stopped.get(&it).copied());
                 let waits =
                     inner.reachable && id.is_some_and(|it| inner.questions.wait(&tool_id, it));

@@ -13,6 +13,39 @@ use super::{LABELS, OWN, VisitError, Workspace};
 /// The folder of them, which no agent has: `+` stands for a sign that no name begins with.
 const FOLDER: &str = "+ephemeral";
 
+/// A folder for a program that a session has to itself, beside the state directory, which no such program may see. Dropped, it
+/// is gone.
+pub(crate) struct Room(PathBuf);
+
+/// Bytes of the name of one.
+const ROOM_BYTES: usize = 16;
+
+impl Room {
+    /// An empty folder.
+    ///
+    /// # Errors
+    /// If it cannot be made.
+    pub(crate) fn make() -> io::Result<Self> {
+        let mut random = [0; ROOM_BYTES];
+        getrandom::fill(&mut random).map_err(io::Error::other)?;
+        let name = format!("lazaret-server-{:032x}", u128::from_be_bytes(random));
+        let path = ::files::safe_path(&std::env::temp_dir(), &[&name]).map_err(io::Error::other)?;
+        ::files::private::create_dir(&path)?;
+        Ok(Self(path))
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for Room {
+    fn drop(&mut self) {
+        // What does not go now lies where the system removes it one day.
+        let _ = take_away(&self.0);
+    }
+}
+
 impl Workspace {
     /// A workspace for the session of `who` alone, empty.
     ///

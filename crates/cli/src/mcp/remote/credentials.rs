@@ -9,12 +9,12 @@ use ::mcp::GateError;
 use ::mcp::http::client::WebError;
 use ::mcp::http::client::oauth;
 use host::NamedWay;
+use host::tool_servers::Template;
 use url::Url;
 use zeroize::Zeroizing;
 
 use super::fetch::Found;
 use super::logins::{self, Login};
-use super::template::Template;
 use crate::mcp::gate::DaemonGate;
 
 /// What is sent along to one server.

@@ -6,7 +6,6 @@ mod endpoint;
 mod fetch;
 pub(super) mod login;
 mod logins;
-pub(super) mod template;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -16,6 +15,7 @@ use std::sync::{Arc, Mutex};
 
 use ::mcp::http::client::Remote;
 use ::mcp::stdio::Server;
+use host::tool_servers::Template;
 use host::{NamedWay, OpenedBy};
 use vault::environment::may_be_set;
 
@@ -24,7 +24,6 @@ use crate::failure::Failure;
 use credentials::Credentials;
 use endpoint::Endpoint;
 pub(super) use fetch::Found;
-use template::Template;
 
 /// A server with an address, as a person has named it.
 pub(super) struct Named<'a> {
@@ -63,7 +62,7 @@ pub(super) fn headers_of_arguments(given: &[String]) -> Result<Vec<(String, Temp
         let (name, value) = it.split_once(':').ok_or_else(|| {
             Failure::usage("a header is written as `NAME: VALUE`, with `vault:SECRET` in the value")
         })?;
-        let template = Template::parse(value.trim())?;
+        let template = Template::parse(value.trim()).map_err(Failure::usage)?;
         if name.eq_ignore_ascii_case("authorization") && !template.has_secret() {
             return Err(Failure::usage(
                 "arguments are seen by others: keep the value with `lazaret vault set NAME` and write `vault:NAME`",
@@ -78,7 +77,10 @@ pub(super) fn headers_of_arguments(given: &[String]) -> Result<Vec<(String, Temp
 pub(super) fn headers_of_config(
     given: &BTreeMap<String, String>,
 ) -> Result<Vec<(String, Template)>, Failure> {
-    given.iter().map(|(name, value)| Ok((name.clone(), Template::parse(value)?))).collect()
+    given
+        .iter()
+        .map(|(name, value)| Ok((name.clone(), Template::parse(value).map_err(Failure::usage)?)))
+        .collect()
 }
 
 /// Returns variables of a server's environment with their secrets filled in from the vault.
@@ -89,7 +91,7 @@ pub(super) fn variables(
 ) -> Result<Vec<(String, OsString)>, Failure> {
     let mut filled = Vec::new();
     for (variable, value) in given {
-        let template = Template::parse(&value)?;
+        let template = Template::parse(&value).map_err(Failure::usage)?;
         if !template.has_secret() {
             filled.push((variable, value.into()));
             continue;

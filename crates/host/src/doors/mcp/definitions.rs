@@ -2,14 +2,16 @@
 //! finding is on record.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 use aegx::Digest;
 use scan::tool::{self, Finding, LookAlike, Named, SANITIZED, Scanned};
 use serde_json::{Map, Value, json};
 
+use super::kept::Kept;
 use super::request::{INSTRUCTIONS, listed};
-use super::servers::{Servers, ServersError, Told};
-use super::{Client, Doors, key_of};
+use super::servers::{Seen, Servers, ServersError, Told};
+use super::{Client, Doors};
 
 /// Findings of one definition that are recorded.
 const RECORDED_MAX: usize = 16;
@@ -24,7 +26,7 @@ const ALIKE_MAX: usize = 256;
 
 /// Names of tools by server, and the pairs that look alike.
 #[derive(Debug, Default)]
-pub(super) struct Listed {
+pub(crate) struct Listed {
     names: BTreeMap<String, BTreeSet<String>>,
     alike: BTreeSet<[String; 4]>,
     /// Servers of which nothing was known before this connection, while they list their tools for the first time.
@@ -64,12 +66,12 @@ impl Listed {
     }
 
     /// Whether this list may be seen.
-    pub(super) fn was_judged(&self, server: &str, list: Digest) -> bool {
+    pub(crate) fn was_judged(&self, server: &str, list: Digest) -> bool {
         self.judged.contains(&(server.to_owned(), list))
     }
 
     /// Takes note that this list may be seen.
-    pub(super) fn judged(&mut self, server: &str, list: Digest) {
+    pub(crate) fn judged(&mut self, server: &str, list: Digest) {
         if self.judged.len() >= JUDGED_MAX {
             self.judged.clear();
         }
@@ -103,17 +105,68 @@ fn flagged(server: &str, name: &str, scanned: &Scanned) -> Value {
     })
 }
 
-impl Doors<'_> {
+/// A list of tools that was taken in.
+pub(crate) struct Taken {
+    /// Names of tools that are held until a person accepts them.
+    pub(crate) held: Vec<String>,
+    /// Definitions that the client is shown in place of the server's own.
+    pub(crate) cleaned: Map<String, Value>,
+    /// The version of what is known of servers for which nothing of it is held.
+    pub(crate) accepted_for: Option<u64>,
+    /// What is to be on record.
+    pub(crate) found: Vec<(&'static str, Value)>,
+}
+
+/// Takes in a list of tools: the first is accepted; what is new or has changed later is held until a person accepts it.
+/// `was_listed` says whether a tool was in a list of this connection before.
+pub(crate) fn take_in(
+    home: &Path,
+    known: &mut Kept,
+    listed: &mut Listed,
+    (server, tools): (&str, &[Value]),
+    was_listed: impl Fn(&str) -> bool,
+) -> Result<Taken, ServersError> {
+    // Most lists are as they were: then nothing is written.
+    let mut seen = Seen::default();
+    let now = known.now(home)?;
+    let is_first = listed.is_first(now, server, tools);
+    let are_accepted = now.are_accepted(server, tools);
+    let looked_at = known.version();
+    if !are_accepted {
+        seen = known.now(home)?.clone().see(server, tools, is_first);
+    }
+    if seen.is_new {
+        seen = Servers::change(home, |it| it.see(server, tools, is_first))?;
+    }
+    let mut found = Vec::new();
+    for change in &seen.changed {
+        let content = json!({ "server": server, "tool": change.tool, "diff": change.diff });
+        found.push(("mcp_definition_changed", content));
+    }
+    for added in &seen.added {
+        let content = json!({
+            "server": server, "tool": added.tool, "sha256": added.after, "definition": added.diff,
+        });
+        found.push(("mcp_tool_added", content));
+    }
+    let cleaned = listed.read(home, known, (server, tools), was_listed, &mut found);
+    let accepted_for = are_accepted.then_some(looked_at);
+    Ok(Taken { held: seen.held, cleaned, accepted_for, found })
+}
+
+impl Listed {
     /// Reads the definitions of a list, and returns those that the client is shown in place of the server's own. The tools stay
     /// callable: by trust and policy, as any other; those that give orders in names are held ([`super::servers::Servers::see`]).
-    pub(super) fn mcp_definitions(
-        &self,
-        client: &mut Client,
-        server: &str,
-        tools: &[Value],
+    fn read(
+        &mut self,
+        home: &Path,
+        known: &mut Kept,
+        (server, tools): (&str, &[Value]),
+        was_listed: impl Fn(&str) -> bool,
+        found: &mut Vec<(&'static str, Value)>,
     ) -> Map<String, Value> {
         let digest = listed(tools);
-        if let Some(last) = client.listed.last.get(server)
+        if let Some(last) = self.last.get(server)
             && last.digest == digest
         {
             return last.cleaned.clone();
@@ -126,20 +179,68 @@ impl Doors<'_> {
                 continue;
             }
             // Once for each connection: lists are asked for again and again.
-            if !client.tools.contains_key(&key_of(server, name)) {
-                self.mcp_record(client, "mcp_definition_flagged", flagged(server, name, &scanned));
+            if !was_listed(name) {
+                found.push(("mcp_definition_flagged", flagged(server, name, &scanned)));
             }
             cleaned.insert(name.to_owned(), scanned.cleaned);
         }
-        self.mcp_look_alikes(client, server, tools);
-        let kept = &client.listed.last;
+        self.look_alikes(home, known, server, tools, found);
+        let kept = &self.last;
         if kept.len() < LISTS_KEPT_MAX || kept.contains_key(server) {
             let last = Last { digest, cleaned: cleaned.clone(), is_shown_for: None };
-            client.listed.last.insert(server.to_owned(), last);
+            self.last.insert(server.to_owned(), last);
         }
         cleaned
     }
 
+    /// Takes note of names that look like those of another server: of this client, or of any that was seen before. Most
+    /// clients have a gateway for each server.
+    fn look_alikes(
+        &mut self,
+        home: &Path,
+        known: &mut Kept,
+        server: &str,
+        tools: &[Value],
+        record: &mut Vec<(&'static str, Value)>,
+    ) {
+        let names = tools.iter().filter_map(|it| it.get("name").and_then(Value::as_str));
+        let own = self.names.entry(server.to_owned()).or_default();
+        let before = own.len();
+        own.extend(names.take(model::TOOLS_MAX).map(str::to_owned));
+        if own.len() == before {
+            return;
+        }
+        // What cannot be read here stops the list elsewhere.
+        let seen = known.now(home).map(|it| it.pins.servers.clone()).unwrap_or_default();
+        let seen = seen.iter().filter(|it| it.0 != server);
+        let mut others: BTreeSet<(String, String)> =
+            seen.flat_map(|(server, tools)| named(server, tools.keys())).collect();
+        let listed = self.names.iter().filter(|it| it.0 != server);
+        others.extend(listed.flat_map(|(server, tools)| named(server, tools.iter())));
+        let own = self.names.get(server).into_iter().flatten();
+        let own = own.map(|tool| Named { server, tool });
+        let others = others.iter().take(OTHERS_MAX);
+        let all = others.map(|(server, tool)| Named { server, tool }).chain(own);
+        let all: Vec<Named<'_>> = all.collect();
+        let pair = |it: &LookAlike<'_>| {
+            [it.known.server, it.known.tool, it.other.server, it.other.tool].map(str::to_owned)
+        };
+        let found: Vec<([String; 4], &'static str)> =
+            tool::look_alikes(&all).iter().map(|it| (pair(it), it.rule)).collect();
+        for (pair, rule) in found {
+            if self.alike.len() < ALIKE_MAX && self.alike.insert(pair.clone()) {
+                let [known_server, known_tool, other_server, other_tool] = pair;
+                let content = json!({
+                    "rule": rule, "server": known_server, "tool": known_tool,
+                    "other_server": other_server, "other_tool": other_tool,
+                });
+                record.push(("mcp_look_alike", content));
+            }
+        }
+    }
+}
+
+impl Doors<'_> {
     /// Answers a list that is the last one again. What is not known any more is to be listed in full: nothing of it is judged
     /// here.
     pub(super) fn mcp_relisted(
@@ -189,46 +290,6 @@ impl Doors<'_> {
             Told::Held | Told::Changed => Err(format!(
                 "the instructions of `{server}` are not those that were accepted: `lazaret mcp accept {server}`"
             )),
-        }
-    }
-
-    /// Takes note of names that look like those of another server: of this client, or of any that was seen before. Most
-    /// clients have a gateway for each server.
-    fn mcp_look_alikes(&self, client: &mut Client, server: &str, tools: &[Value]) {
-        let names = tools.iter().filter_map(|it| it.get("name").and_then(Value::as_str));
-        let own = client.listed.names.entry(server.to_owned()).or_default();
-        let before = own.len();
-        own.extend(names.take(model::TOOLS_MAX).map(str::to_owned));
-        if own.len() == before {
-            return;
-        }
-        // What cannot be read here stops the list elsewhere.
-        let seen =
-            client.known.now(self.home).map(|it| it.pins.servers.clone()).unwrap_or_default();
-        let seen = seen.iter().filter(|it| it.0 != server);
-        let mut others: BTreeSet<(String, String)> =
-            seen.flat_map(|(server, tools)| named(server, tools.keys())).collect();
-        let listed = client.listed.names.iter().filter(|it| it.0 != server);
-        others.extend(listed.flat_map(|(server, tools)| named(server, tools.iter())));
-        let own = client.listed.names.get(server).into_iter().flatten();
-        let own = own.map(|tool| Named { server, tool });
-        let others = others.iter().take(OTHERS_MAX);
-        let all = others.map(|(server, tool)| Named { server, tool }).chain(own);
-        let all: Vec<Named<'_>> = all.collect();
-        let pair = |it: &LookAlike<'_>| {
-            [it.known.server, it.known.tool, it.other.server, it.other.tool].map(str::to_owned)
-        };
-        let found: Vec<([String; 4], &'static str)> =
-            tool::look_alikes(&all).iter().map(|it| (pair(it), it.rule)).collect();
-        for (pair, rule) in found {
-            if client.listed.alike.len() < ALIKE_MAX && client.listed.alike.insert(pair.clone()) {
-                let [known_server, known_tool, other_server, other_tool] = pair;
-                let content = json!({
-                    "rule": rule, "server": known_server, "tool": known_tool,
-                    "other_server": other_server, "other_tool": other_tool,
-                });
-                self.mcp_record(client, "mcp_look_alike", content);
-            }
         }
     }
 }

@@ -7,7 +7,7 @@ use super::servers::{Servers, ServersError, file};
 
 /// The servers that are known, as they were read last.
 #[derive(Default)]
-pub(super) struct Kept {
+pub(crate) struct Kept {
     read: Option<(Option<Stamp>, Servers)>,
     /// How often it was read.
     version: u64,
@@ -24,7 +24,7 @@ struct Stamp {
 
 impl Kept {
     /// What is kept in the state directory `home` now.
-    pub(super) fn now(&mut self, home: &Path) -> Result<&Servers, ServersError> {
+    pub(crate) fn now(&mut self, home: &Path) -> Result<&Servers, ServersError> {
         // Looked at before it is read: what is replaced in between is read once more the next time.
         let stamp = stamp(home);
         let read = match self.read.take() {
@@ -38,7 +38,7 @@ impl Kept {
     }
 
     /// The number of what was read last: another one means that it may have changed.
-    pub(super) fn version(&self) -> u64 {
+    pub(crate) fn version(&self) -> u64 {
         self.version
     }
 }

@@ -18,6 +18,10 @@ pub use request::{Numbered, Request, Said, Tools, listed};
 pub(super) use session::Shared;
 pub use session::{door, new_name};
 
+pub(crate) use definitions::{Listed, Taken, take_in};
+pub(crate) use kept::Kept;
+pub(crate) use listing::may_list;
+
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::Ordering;
@@ -33,9 +37,7 @@ use super::Doors;
 use super::verdict::{question, reason};
 use super::{before, observing};
 use crate::ipc::socket::folder_of_peer;
-use kept::Kept;
 use request::Judged;
-use servers::{Seen, Servers, ServersError};
 
 /// Calls of one connection that are under way at once.
 const WAITING_MAX: usize = 1024;
@@ -57,7 +59,7 @@ struct Client {
     known: Kept,
     next: u64,
     /// Names of tools that were listed, by server, and which of them were said to look like another server's.
-    listed: definitions::Listed,
+    listed: Listed,
 }
 
 /// A call that is under way.
@@ -143,7 +145,7 @@ impl Doors<'_> {
             asked: HashSet::new(),
             known: Kept::default(),
             next: session::first_ticket().map_err(|it| text(&it))?,
-            listed: definitions::Listed::default(),
+            listed: Listed::default(),
         };
         self.mcp_reopen(&mut client)?;
         if is_again {
@@ -208,32 +210,13 @@ impl Doors<'_> {
         server: &str,
         tools: &[Value],
     ) -> Result<Value, String> {
-        let unable = |error: ServersError| error.to_string();
-        // Most lists are as they were: then nothing is written.
-        let mut seen = Seen::default();
-        let known = client.known.now(self.home).map_err(unable)?;
-        let is_first = client.listed.is_first(known, server, tools);
-        let are_accepted = known.are_accepted(server, tools);
-        let looked_at = client.known.version();
-        if !are_accepted {
-            seen =
-                client.known.now(self.home).map_err(unable)?.clone().see(server, tools, is_first);
+        let Client { known, listed, tools: before, .. } = client;
+        let was_listed = |name: &str| before.contains_key(&key_of(server, name));
+        let taken = take_in(self.home, known, listed, (server, tools), was_listed);
+        let Taken { held, cleaned, accepted_for, found } = taken.map_err(|it| it.to_string())?;
+        for (kind, content) in found {
+            self.mcp_record(client, kind, content);
         }
-        if seen.is_new {
-            seen =
-                Servers::change(self.home, |it| it.see(server, tools, is_first)).map_err(unable)?;
-        }
-        for change in &seen.changed {
-            let content = json!({ "server": server, "tool": change.tool, "diff": change.diff });
-            self.mcp_record(client, "mcp_definition_changed", content);
-        }
-        for added in &seen.added {
-            let content = json!({
-                "server": server, "tool": added.tool, "sha256": added.after, "definition": added.diff,
-            });
-            self.mcp_record(client, "mcp_tool_added", content);
-        }
-        let cleaned = self.mcp_definitions(client, server, tools);
         let (mut names, mut is_other) = (Vec::new(), false);
         for def in tools.iter().filter_map(|it| ToolDef::from_value(it).ok()) {
             names.push(def.name.as_str().to_owned());
@@ -241,16 +224,16 @@ impl Doors<'_> {
             is_other |= client.tools.get(&key) != Some(&def);
             client.tools.insert(key, def);
         }
-        let held = seen.held;
         if is_other {
             self.mcp_reopen(client)?;
         }
         let mut hidden = self.mcp_hidden(client, server, &names);
-        if !self.mcp_may_list(client, server, tools)? {
+        let monitor = &self.gate.monitor;
+        if !may_list(monitor, &client.who, &mut client.listed, server, tools)? {
             hidden = names;
         }
-        if are_accepted && hidden.is_empty() {
-            client.listed.is_shown(server, looked_at);
+        if let Some(version) = accepted_for.filter(|_| hidden.is_empty()) {
+            client.listed.is_shown(server, version);
         }
         Ok(json!({ "hidden": hidden, "held": held, "cleaned": cleaned }))
     }
@@ -343,11 +326,12 @@ impl Doors<'_> {
 }
 
 /// The name of a server's tool in a session, which may have several servers.
-fn key_of(server: &str, tool: &str) -> String {
+pub(crate) fn key_of(server: &str, tool: &str) -> String {
     format!("mcp__{server}__{tool}")
 }
 
-fn renamed(def: ToolDef, server: &str) -> Result<ToolDef, String> {
+/// The same tool by that name.
+pub(crate) fn renamed(def: ToolDef, server: &str) -> Result<ToolDef, String> {
     let name = key_of(server, def.name.as_str());
     let name = model::ToolName::parse(&name).map_err(|error| error.to_string())?;
     Ok(ToolDef { name, ..def })

@@ -1,10 +1,11 @@
 //! Tool servers that a manifest names.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use scan::net::Target;
 use serde::Deserialize;
-use serde::de::Deserializer;
+use serde::de::{Deserializer, Error};
 
 use super::scalar::{Label, text};
 
@@ -30,6 +31,10 @@ pub enum Transport {
         args: Vec<String>,
         /// Its environment.
         env: BTreeMap<String, String>,
+        /// Hosts that it may reach from its cage.
+        network: Vec<String>,
+        /// What it may read there beside the system's programs; whole paths.
+        read: Vec<PathBuf>,
     },
 }
 
@@ -43,23 +48,35 @@ struct Raw {
     command: Option<Label>,
     args: Option<Vec<String>>,
     env: Option<BTreeMap<String, String>>,
+    network: Option<Vec<String>>,
+    read: Option<Vec<PathBuf>>,
 }
 
 impl<'de> Deserialize<'de> for McpServer {
     fn deserialize<D: Deserializer<'de>>(input: D) -> Result<Self, D::Error> {
         let raw = Raw::deserialize(input)?;
-        let transport = match (raw.uri, raw.command, raw.args, raw.env) {
-            (Some(uri), None, None, None) => Transport::Uri(uri),
-            (None, Some(command), args, env) => Transport::Command {
-                command: command.0,
-                args: args.unwrap_or_default(),
-                env: env.unwrap_or_default(),
-            },
-            (Some(_), None, ..) => {
-                return Err(serde::de::Error::custom("`args` and `env` belong to a `command`"));
+        let transport = match (raw.uri, raw.command) {
+            (Some(uri), None) => {
+                let of_command = [raw.args.is_some(), raw.env.is_some(), raw.network.is_some()];
+                if of_command.contains(&true) || raw.read.is_some() {
+                    let why = "`args`, `env`, `network` and `read` belong to a `command`";
+                    return Err(Error::custom(why));
+                }
+                Transport::Uri(uri)
             }
-            (Some(_), Some(_), ..) | (None, None, ..) => {
-                return Err(serde::de::Error::custom("a server has either `uri` or `command`"));
+            (None, Some(command)) => {
+                let read = raw.read.unwrap_or_default();
+                if let Some(part) = read.iter().find(|it| !it.is_absolute()) {
+                    let shown = part.display().to_string();
+                    let shown = shown.escape_debug();
+                    return Err(Error::custom(format!("`read`: `{shown}` is no whole path")));
+                }
+                let (args, env) = (raw.args.unwrap_or_default(), raw.env.unwrap_or_default());
+                let network = raw.network.unwrap_or_default();
+                Transport::Command { command: command.0, args, env, network, read }
+            }
+            (Some(_), Some(_)) | (None, None) => {
+                return Err(Error::custom("a server has either `uri` or `command`"));
             }
         };
         Ok(Self { server: raw.server, transport })

@@ -8,7 +8,6 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use super::cage::of_home;
-use crate::failure::Failure;
 
 /// The longest `package.json` that is read, in bytes.
 const PACKAGE_BYTES_MAX: u64 = 1 << 20;
@@ -24,7 +23,7 @@ enum Fetcher {
 
 /// A server that is fetched and run, in the plain form of its line.
 #[derive(Debug)]
-pub(super) struct Fetched<'a> {
+pub struct Fetched<'a> {
     fetcher: Fetcher,
     package: &'a str,
     /// The program, where the line names another than the package.
@@ -40,7 +39,8 @@ struct Kept {
 
 impl<'a> Fetched<'a> {
     /// Reads the plain forms, and no others.
-    pub(super) fn read(words: &'a [OsString]) -> Option<Self> {
+    #[must_use]
+    pub fn read(words: &'a [OsString]) -> Option<Self> {
         let (program, mut rest) = words.split_first()?;
         let fetcher = match Path::new(program).file_stem()?.to_str()? {
             "npx" => Fetcher::Npm,
@@ -68,16 +68,19 @@ impl<'a> Fetched<'a> {
     }
 
     /// The same from where it is kept, and what must be readable for that.
-    pub(super) fn kept(&self) -> Result<(Vec<OsString>, Vec<PathBuf>), Failure> {
+    ///
+    /// # Errors
+    /// If it was not fetched.
+    pub fn kept(&self) -> Result<(Vec<OsString>, Vec<PathBuf>), String> {
         let (found, once) = match self.fetcher {
             Fetcher::Npm => (self.of_npm(), "npx -y"),
             Fetcher::Uv => (self.of_uv(), "uv tool install"),
         };
         let Kept { program, readable } = found.ok_or_else(|| {
             let package = self.package;
-            Failure::unable(format!(
-                "`{package}` was not fetched yet, and a server in a cage has no network to do it: run `{once} {package}` once, or start the server with --no-cage"
-            ))
+            format!(
+                "`{package}` was not fetched yet, and a server in a cage has no network to do it: run `{once} {package}` once"
+            )
         })?;
         let words = std::iter::once(program.into_os_string()).chain(self.rest.iter().cloned());
         Ok((words.collect(), readable))

@@ -3,14 +3,12 @@
 use vault::Name;
 use zeroize::Zeroizing;
 
-use crate::failure::Failure;
-
 /// By this a secret is named.
 const REFERENCE: &str = "vault:";
 
 /// A text in which secrets may be named.
 #[derive(Clone, Debug)]
-pub(in crate::mcp) struct Template(Vec<Part>);
+pub struct Template(Vec<Part>);
 
 #[derive(Clone, Debug)]
 enum Part {
@@ -20,7 +18,10 @@ enum Part {
 
 impl Template {
     /// Reads a text. A reference stands at the beginning, or behind what is neither letter nor digit.
-    pub(in crate::mcp) fn parse(text: &str) -> Result<Self, Failure> {
+    ///
+    /// # Errors
+    /// If a reference names no secret.
+    pub fn parse(text: &str) -> Result<Self, String> {
         let mut parts = Vec::new();
         let (mut plain, mut rest) = (String::new(), text);
         while let Some((before, after)) = rest.split_once(REFERENCE) {
@@ -33,8 +34,7 @@ impl Template {
             let is_end = |it: char| !(it.is_ascii_alphanumeric() || it == '_');
             let end = after.find(is_end).unwrap_or(after.len());
             let (name, behind) = after.split_at_checked(end).unwrap_or((after, ""));
-            let name = Name::parse(name)
-                .map_err(|error| Failure::usage(format!("`{REFERENCE}`: {error}")))?;
+            let name = Name::parse(name).map_err(|error| format!("`{REFERENCE}`: {error}"))?;
             parts.push(Part::Text(std::mem::take(&mut plain)));
             parts.push(Part::Secret(name));
             rest = behind;
@@ -45,12 +45,16 @@ impl Template {
     }
 
     /// Does it name a secret?
-    pub(in crate::mcp) fn has_secret(&self) -> bool {
+    #[must_use]
+    pub fn has_secret(&self) -> bool {
         self.0.iter().any(|it| matches!(it, Part::Secret(_)))
     }
 
     /// Returns the text with the secrets in their places.
-    pub(in crate::mcp) fn fill<E>(
+    ///
+    /// # Errors
+    /// If one is not given.
+    pub fn fill<E>(
         &self,
         mut secret: impl FnMut(&Name) -> Result<Zeroizing<String>, E>,
     ) -> Result<Zeroizing<String>, E> {
