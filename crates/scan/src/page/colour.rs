@@ -2,7 +2,7 @@
 
 use cssparser::{Parser, Token};
 
-use super::value::block;
+use super::value::{attempt, block, is_one_of};
 
 /// A colour in sRGB: red, green, blue and opacity, each from 0 to 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -14,18 +14,19 @@ pub(super) enum Paint {
     Known(Colour),
     /// `currentcolor`.
     Current,
-    /// A colour that is not worked out here.
+    /// A colour that is not worked out here, or a picture.
     Unknown,
 }
 
-/// What lies on the background colour of an element.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Image {
-    None,
-    /// A gradient of one colour.
-    Flat(Paint),
-    /// A picture, or a gradient of several colours.
-    Picture,
+impl Paint {
+    /// The colour, where text has the colour `current`.
+    pub(super) fn known(self, current: Option<Colour>) -> Option<Colour> {
+        match self {
+            Self::Known(colour) => Some(colour),
+            Self::Current => current,
+            Self::Unknown => None,
+        }
+    }
 }
 
 impl Colour {
@@ -35,38 +36,17 @@ impl Colour {
     pub(super) const CLEAR: Self = Self([0.0; 4]);
     /// What a browser paints a page with whose `color-scheme` is dark.
     pub(super) const DARK_PAGE: Self = Self([0.07, 0.07, 0.07, 1.0]);
-    /// A link that nobody followed.
-    pub(super) const LINK: Self = Self([0.0, 0.0, 0.93, 1.0]);
 
     fn parse(text: &str) -> Option<Self> {
         let parsed = csscolorparser::parse(text).ok()?;
-        let all = [parsed.r, parsed.g, parsed.b, parsed.a];
         let clamp = |it: f32| if it.is_finite() { it.clamp(0.0, 1.0) } else { 0.0 };
-        Some(Self(all.map(clamp)))
-    }
-
-    /// A colour in an attribute such as `bgcolor`: a name, or digits with or without their sign.
-    pub(super) fn of_attribute(text: &str) -> Option<Self> {
-        let text = text.trim();
-        let plain = text.strip_prefix('#').unwrap_or(text);
-        let plain =
-            text.len() <= ATTRIBUTE_BYTES_MAX && plain.bytes().all(|it| it.is_ascii_alphanumeric());
-        plain.then(|| Self::parse(text)).flatten()
-    }
-
-    fn alpha(self) -> f32 {
-        let Self([_, _, _, alpha]) = self;
-        alpha
+        Some(Self([parsed.r, parsed.g, parsed.b, parsed.a].map(clamp)))
     }
 
     /// So little opacity that nothing of it is seen.
     pub(super) fn is_clear(self) -> bool {
-        self.alpha() < CLEAR_ALPHA
-    }
-
-    /// So much that nothing below it is seen.
-    pub(super) fn is_opaque(self) -> bool {
-        self.alpha() > 1.0 - CLEAR_ALPHA
+        let Self([_, _, _, alpha]) = self;
+        alpha < CLEAR_ALPHA
     }
 
     /// The same with a share of its opacity.
@@ -75,16 +55,20 @@ impl Colour {
         Self([red, green, blue, alpha * share])
     }
 
-    /// What is seen where it lies over `below`.
-    pub(super) fn over(self, below: Self) -> Self {
-        let (Self([r, g, b, alpha]), Self([x, y, z, _])) = (self, below);
+    /// What is seen where it lies over `below`; not known if it lets through what is not known.
+    pub(super) fn over(self, below: Option<Self>) -> Option<Self> {
+        let Self([r, g, b, alpha]) = self;
+        let Some(Self([x, y, z, _])) = below else {
+            return (alpha > 1.0 - CLEAR_ALPHA).then_some(self);
+        };
         let mix = |one: f32, other: f32| one * alpha + other * (1.0 - alpha);
-        Self([mix(r, x), mix(g, y), mix(b, z), 1.0])
+        Some(Self([mix(r, x), mix(g, y), mix(b, z), 1.0]))
     }
 
     /// Can nobody tell it from `ground`, being painted over it?
     pub(super) fn vanishes_on(self, ground: Self) -> bool {
-        let (Self([r, g, b, _]), Self([x, y, z, _])) = (self.over(ground), ground);
+        let Some(Self([r, g, b, _])) = self.over(Some(ground)) else { return false };
+        let Self([x, y, z, _]) = ground;
         (r - x).abs() + (g - y).abs() + (b - z).abs() <= APART_MAX
     }
 }
@@ -92,70 +76,59 @@ impl Colour {
 /// Parses one colour.
 pub(super) fn paint(input: &mut Parser<'_>) -> Option<Paint> {
     let start = input.position();
-    let token = input.next().ok()?.clone();
-    if let Token::Hash(digits) | Token::IDHash(digits) = &token {
-        return Colour::parse(&format!("#{digits}")).map(Paint::Known);
-    }
-    if let Token::Ident(name) = &token {
-        let name = name.to_ascii_lowercase();
-        return match name.as_str() {
+    match input.next().cloned() {
+        Ok(Token::Hash(digits) | Token::IDHash(digits)) => {
+            Colour::parse(&format!("#{digits}")).map(Paint::Known)
+        }
+        Ok(Token::Ident(name)) => match &*name.to_ascii_lowercase() {
             "currentcolor" => Some(Paint::Current),
-            name if SYSTEM.split_ascii_whitespace().any(|it| it == name) => Some(Paint::Unknown),
+            name if is_one_of(SYSTEM, name) => Some(Paint::Unknown),
             // The parser of colours takes digits without their sign, too.
-            _ if name.bytes().all(|it| it.is_ascii_hexdigit()) => None,
-            _ => Colour::parse(&name).map(Paint::Known),
-        };
-    }
-    let Token::Function(name) = &token else { return None };
-    let known = match name.to_ascii_lowercase().as_str() {
-        "rgb" | "rgba" | "hsl" | "hsla" | "hwb" | "lab" | "lch" | "oklab" | "oklch" | "color" => {
-            true
+            name if name.bytes().all(|it| it.is_ascii_hexdigit()) => None,
+            name => Colour::parse(name).map(Paint::Known),
+        },
+        Ok(Token::Function(name)) if name.eq_ignore_ascii_case("color-mix") => {
+            Some(block(input, flat).flatten().unwrap_or(Paint::Unknown))
         }
-        "light-dark" | "contrast-color" | "device-cmyk" => false,
-        "color-mix" => {
-            return Some(block(input, flat).flatten().unwrap_or(Paint::Unknown));
+        Ok(Token::Function(name)) if is_one_of(FUNCTIONS, &name.to_ascii_lowercase()) => {
+            block(input, |_| ())?;
+            let mut text = input.slice_from(start).trim().to_ascii_lowercase();
+            if text.starts_with("hsl(from") || text.starts_with("hwb(from") {
+                // There, numbers are percentages.
+                text.retain(|it| it != '%');
+            }
+            let short = Some(text).filter(|it| it.len() <= FUNCTION_BYTES_MAX);
+            Some(short.and_then(|it| Colour::parse(&it)).map_or(Paint::Unknown, Paint::Known))
         }
-        _ => return None,
-    };
-    block(input, |_| ())?;
-    let mut text = input.slice_from(start).trim().to_ascii_lowercase();
-    if text.starts_with("hsl(from") || text.starts_with("hwb(from") {
-        // There, numbers are percentages.
-        text.retain(|it| it != '%');
+        _ => None,
     }
-    let colour =
-        (known && text.len() <= FUNCTION_BYTES_MAX).then(|| Colour::parse(&text)).flatten();
-    Some(colour.map_or(Paint::Unknown, Paint::Known))
 }
 
-/// Parses one image: a gradient, an address or a function that makes a picture.
-pub(super) fn image(input: &mut Parser<'_>) -> Option<Image> {
-    let token = input.next().ok()?.clone();
-    if matches!(&token, Token::UnquotedUrl(_)) {
-        return Some(Image::Picture);
+/// Parses one image: nothing for `none`, the colour of a gradient of one colour, and else something unknown.
+pub(super) fn image(input: &mut Parser<'_>) -> Option<Option<Paint>> {
+    match input.next().cloned() {
+        Ok(Token::UnquotedUrl(_)) => Some(Some(Paint::Unknown)),
+        Ok(Token::Ident(name)) => name.eq_ignore_ascii_case("none").then_some(None),
+        Ok(Token::Function(name)) => {
+            let name = name.to_ascii_lowercase();
+            let only = block(input, flat).flatten().unwrap_or(Paint::Unknown);
+            if name.ends_with("gradient") {
+                return Some(Some(only));
+            }
+            is_one_of(IMAGES, &name).then_some(Some(Paint::Unknown))
+        }
+        _ => None,
     }
-    if let Token::Ident(name) = &token {
-        return name.eq_ignore_ascii_case("none").then_some(Image::None);
-    }
-    let Token::Function(name) = &token else { return None };
-    let name = name.to_ascii_lowercase();
-    if name.ends_with("gradient") {
-        return Some(block(input, flat).flatten().map_or(Image::Picture, Image::Flat));
-    }
-    block(input, |_| ())?;
-    IMAGES.split(' ').any(|it| it == name).then_some(Image::Picture)
 }
 
 /// The colour of a gradient, if it is one throughout.
 fn flat(input: &mut Parser<'_>) -> Option<Paint> {
     let mut only: Option<Paint> = None;
     while !input.is_exhausted() {
-        match input.try_parse(|it| paint(it).ok_or(())) {
-            Ok(found) if only.is_none_or(|it| it == found) => only = Some(found),
-            Ok(_) => return None,
-            Err(()) => {
-                let _ = input.next();
-            }
+        match attempt(input, paint) {
+            Some(found) if only.is_none_or(|it| it == found) => only = Some(found),
+            Some(_) => return None,
+            None => drop(input.next().is_ok()),
         }
     }
     only
@@ -165,10 +138,11 @@ fn flat(input: &mut Parser<'_>) -> Option<Paint> {
 const APART_MAX: f32 = 48.0 / 255.0;
 /// Less opacity than this leaves nothing of a colour.
 const CLEAR_ALPHA: f32 = 0.05;
-/// Bytes of an attribute that can be a colour.
-const ATTRIBUTE_BYTES_MAX: usize = 32;
 /// Bytes of a function that is worked out.
 const FUNCTION_BYTES_MAX: usize = 256;
+/// Functions that make a colour, worked out or not.
+const FUNCTIONS: &str =
+    "rgb rgba hsl hsla hwb lab lch oklab oklch color light-dark contrast-color device-cmyk";
 /// Functions that make a picture.
 const IMAGES: &str = "url src image image-set -webkit-image-set cross-fade element paint";
 /// Colours of the system.

@@ -2,8 +2,11 @@
 
 use cssparser::{Parser, Token};
 
-use super::property::{declare, longhands};
-use super::value::{Length, SCREEN_HEIGHT, SCREEN_WIDTH, block, length, list};
+use super::property::Style;
+use super::value::{
+    FONT_PX, SCREEN_HEIGHT, SCREEN_WIDTH, Units, attempt, block, is_one_of, length, list, rest,
+    word,
+};
 
 /// Does it hold?
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -38,7 +41,7 @@ pub(super) fn media(text: &str) -> Sure {
     }
     let all = list(&mut Parser::new(text), |it| {
         let found = query(it);
-        while it.next().is_ok() {}
+        rest(it);
         Some(found)
     });
     all.and_then(|it| it.into_iter().max()).unwrap_or(Sure::Maybe)
@@ -46,30 +49,29 @@ pub(super) fn media(text: &str) -> Sure {
 
 /// Does a condition of `@supports` hold?
 pub(super) fn supports(text: &str) -> Sure {
-    whole(&mut Parser::new(text), &supported)
+    whole(&mut Parser::new(text), &|text| {
+        let Some((name, value)) = text.split_once(':') else { return Sure::Maybe };
+        let name = name.trim().to_ascii_lowercase();
+        let known = Style::default().declare(&name, value, &Style::default(), FONT_PX);
+        known.map_or(Sure::Maybe, |()| Sure::Yes)
+    })
 }
 
 fn query(input: &mut Parser<'_>) -> Sure {
-    let not = input.try_parse(|it| it.expect_ident_matching("not")).is_ok();
-    let _ = input.try_parse(|it| it.expect_ident_matching("only"));
-    let kind = match input.try_parse(|it| it.expect_ident_cloned()) {
-        Ok(kind) => {
-            let _ = input.try_parse(|it| it.expect_ident_matching("and"));
-            Sure::from(matches!(kind.to_ascii_lowercase().as_str(), "all" | "screen"))
-        }
-        Err(_) => Sure::Yes,
-    };
-    let rest = if input.is_exhausted() { Sure::Yes } else { whole(input, &feature) };
-    let both = kind.min(rest);
+    let not = attempt(input, |it| it.expect_ident_matching("not").ok()).is_some();
+    let _ = attempt(input, |it| it.expect_ident_matching("only").ok());
+    let kind = word(input).map_or(Sure::Yes, |it| is_one_of("all screen", &it).into());
+    let _ = attempt(input, |it| it.expect_ident_matching("and").ok());
+    let both = if input.is_exhausted() { kind } else { kind.min(whole(input, &feature)) };
     if not { !both } else { both }
 }
 
 /// `not a`, `a and b`, `a or b`, with `leaf` for what stands in brackets.
 fn whole(input: &mut Parser<'_>, leaf: &dyn Fn(&str) -> Sure) -> Sure {
     let mut all = one(input, leaf);
-    while let Ok(word) = input.try_parse(|it| it.expect_ident_cloned()) {
+    while let Some(word) = word(input) {
         let next = one(input, leaf);
-        all = match word.to_ascii_lowercase().as_str() {
+        all = match word.as_str() {
             "and" => all.min(next),
             "or" => all.max(next),
             _ => Sure::Maybe,
@@ -79,125 +81,75 @@ fn whole(input: &mut Parser<'_>, leaf: &dyn Fn(&str) -> Sure) -> Sure {
 }
 
 fn one(input: &mut Parser<'_>, leaf: &dyn Fn(&str) -> Sure) -> Sure {
-    if input.try_parse(|it| it.expect_ident_matching("not")).is_ok() {
+    if attempt(input, |it| it.expect_ident_matching("not").ok()).is_some() {
         return !bracketed(input, leaf);
     }
     bracketed(input, leaf)
 }
 
 fn bracketed(input: &mut Parser<'_>, leaf: &dyn Fn(&str) -> Sure) -> Sure {
-    if input.try_parse(|it| it.expect_parenthesis_block()).is_err() {
+    if !matches!(input.next(), Ok(Token::ParenthesisBlock)) {
         // A function, such as `selector()`, or something unknown.
-        let _ = input.next();
         return Sure::Maybe;
     }
     let inside = block(input, |it| {
         let start = it.state();
         let first = it.next().cloned();
         it.reset(&start);
-        let nested = match &first {
-            Ok(Token::Ident(word)) => word.eq_ignore_ascii_case("not"),
-            Ok(first) => matches!(first, Token::ParenthesisBlock),
-            Err(_) => false,
-        };
-        if nested {
-            return whole(it, leaf);
+        match first {
+            Ok(Token::ParenthesisBlock) => whole(it, leaf),
+            Ok(Token::Ident(word)) if word.eq_ignore_ascii_case("not") => whole(it, leaf),
+            _ => leaf(rest(it)),
         }
-        while it.next().is_ok() {}
-        leaf(it.slice_from(start.position()))
     });
     inside.unwrap_or(Sure::Maybe)
 }
 
-/// `property: value`.
-fn supported(text: &str) -> Sure {
-    let Some((name, value)) = text.split_once(':') else { return Sure::Maybe };
-    let name = name.trim().to_ascii_lowercase();
-    if longhands(&name).is_empty() { Sure::Maybe } else { declare(&name, value).is_some().into() }
-}
-
-/// `(min-width: 48rem)`, `(width >= 600px)`, `(prefers-color-scheme: dark)`.
+/// `(min-width: 48rem)`, `(600px <= width)`, `(prefers-color-scheme: dark)`.
 fn feature(text: &str) -> Sure {
     let text = text.trim().to_ascii_lowercase();
-    if let Some((name, value)) = text.split_once(':') {
-        let (name, value) = (name.trim(), value.trim());
-        let size = name.trim_start_matches("min-").trim_start_matches("max-");
-        let screen = match size.trim_start_matches("device-") {
-            "width" => SCREEN_WIDTH,
-            "height" => SCREEN_HEIGHT,
-            _ => return said(name, value),
-        };
-        let Some(long) = pixels(value) else { return Sure::Maybe };
-        return match name.get(..4) {
-            Some("min-") => screen >= long,
-            Some("max-") => screen <= long,
-            Some(_) | None => (screen - long).abs() < 1.0,
-        }
-        .into();
+    let Some((name, value)) = text.split_once(':') else { return range(&text) };
+    let (name, value) = (name.trim().replace("device-", ""), value.trim());
+    match name.split_once('-') {
+        Some(("min", side)) => range(&format!("{side}>={value}")),
+        Some(("max", side)) => range(&format!("{side}<={value}")),
+        _ if is_one_of(FEATURES, &format!("{name}:{value}")) => Sure::Yes,
+        _ if FEATURES.contains(&format!(" {name}:")) => Sure::No,
+        _ => Sure::Maybe,
     }
-    match text.as_str() {
-        "color" | "width" | "height" | "hover" | "pointer" | "any-hover" | "any-pointer" => {
-            return Sure::Yes;
-        }
-        "monochrome" | "grid" => return Sure::No,
-        _ => {}
-    }
-    range(&text).map_or(Sure::Maybe, Sure::from)
 }
 
 /// A range of widths or heights: `width > 1px`, `1px <= width < 2px`.
-fn range(text: &str) -> Option<bool> {
-    let mut sides = text.split(['<', '>']).map(|it| it.trim_start_matches('=').trim());
-    let signs: Vec<(char, bool)> = text
-        .match_indices(['<', '>'])
-        .map(|(at, sign)| {
-            (
-                sign.chars().next().unwrap_or('<'),
-                text.get(at + 1..).is_some_and(|it| it.starts_with('=')),
-            )
-        })
-        .collect();
-    let mut left = side(sides.next()?)?;
-    let mut holds = !signs.is_empty();
-    for (sign, or_same) in signs {
-        let right = side(sides.next()?)?;
-        holds &=
-            (or_same && left == right) || if sign == '<' { left < right } else { left > right };
+fn range(text: &str) -> Sure {
+    let mut sides = text.split(['<', '>']).map(|it| side(it.trim_start_matches('=').trim()));
+    let mut left = sides.next().flatten();
+    let mut all = if text.contains(['<', '>']) { Sure::Yes } else { Sure::Maybe };
+    for (at, sign) in text.match_indices(['<', '>']) {
+        let right = sides.next().flatten();
+        let or_same = text.get(at + 1..).is_some_and(|it| it.starts_with('='));
+        let (Some(one), Some(other)) = (left, right) else { return Sure::Maybe };
+        let holds =
+            (or_same && one == other) || if sign == "<" { one < other } else { one > other };
+        all = all.min(holds.into());
         left = right;
     }
-    Some(holds)
+    all
 }
 
 fn side(text: &str) -> Option<f32> {
     match text {
         "width" => Some(SCREEN_WIDTH),
         "height" => Some(SCREEN_HEIGHT),
-        _ => pixels(text),
+        _ => {
+            let mut input = Parser::new(text);
+            let found = length(&mut input, Units { font: FONT_PX, root: FONT_PX });
+            found.filter(|_| input.is_exhausted()).map(|it| it.px)
+        }
     }
-}
-
-fn pixels(text: &str) -> Option<f32> {
-    let mut input = Parser::new(text);
-    length(&mut input).filter(|_| input.is_exhausted()).map(Length::about)
 }
 
 /// Features of a browser on an ordinary desk.
-fn said(name: &str, value: &str) -> Sure {
-    match (name, value) {
-        ("hover" | "any-hover", _) => (value == "hover").into(),
-        ("pointer" | "any-pointer", _) => (value == "fine").into(),
-        ("orientation", _) => (value == "landscape").into(),
-        ("prefers-color-scheme", _) => (value == "light").into(),
-        (
-            "prefers-reduced-motion"
-            | "prefers-contrast"
-            | "prefers-reduced-transparency"
-            | "prefers-reduced-data",
-            _,
-        ) => (value == "no-preference").into(),
-        ("forced-colors" | "inverted-colors", _) => (value == "none").into(),
-        ("scripting", _) => (value == "enabled").into(),
-        ("display-mode", _) => (value == "browser").into(),
-        _ => Sure::Maybe,
-    }
-}
+const FEATURES: &str = " hover:hover any-hover:hover pointer:fine any-pointer:fine orientation:landscape \
+    prefers-color-scheme:light prefers-reduced-motion:no-preference prefers-contrast:no-preference \
+    prefers-reduced-transparency:no-preference prefers-reduced-data:no-preference forced-colors:none \
+    inverted-colors:none scripting:enabled display-mode:browser";

@@ -7,15 +7,15 @@
 use std::cell::Cell;
 use std::fmt;
 
-use html5ever::ns;
 use selectors::OpaqueElement;
 use selectors::attr::{AttrSelectorOperation, CaseSensitivity, NamespaceConstraint};
 use selectors::bloom::BloomFilter;
 use selectors::context::MatchingContext;
 use selectors::matching::ElementSelectorFlags;
 
-use super::selector::{Name, Names, Pseudo, PseudoClass};
-use super::tree::{Content, DOCUMENT, Element, Id, Tree};
+use super::selector::{ALWAYS, Name, Names};
+use super::tree::{Content, DOCUMENT, Element, Id, Node, Tree};
+use super::value::is_one_of;
 
 /// An element of the tree, as selectors look at it.
 #[derive(Clone, Copy)]
@@ -42,17 +42,16 @@ impl ElementRef<'_> {
         left.is_some()
     }
 
-    /// The element at or beside `from`, by steps that `next` takes.
-    fn seek(&self, from: Option<Id>, next: impl Fn(Id) -> Option<Id>) -> Option<Self> {
-        let mut at = from;
-        while let Some(id) = at {
-            if !self.spend(self.price) {
-                return None;
-            }
+    /// The first element on the way that begins at `get` of this one and goes on by `next`.
+    fn seek(&self, get: fn(&Node) -> Option<Id>, next: fn(&Node) -> Option<Id>) -> Option<Self> {
+        let mut at = get(self.tree.get(self.id)?);
+        while let Some(id) = at
+            && self.spend(self.price)
+        {
             if let Some(element) = self.tree.element(id) {
                 return Some(Self { id, element, ..*self });
             }
-            at = next(id);
+            at = next(self.tree.get(id)?);
         }
         None
     }
@@ -70,7 +69,7 @@ impl selectors::Element for ElementRef<'_> {
     }
 
     fn parent_element(&self) -> Option<Self> {
-        self.seek(self.tree.parent(self.id), |_| None)
+        self.seek(|it| it.parent, |_| None)
     }
 
     fn parent_node_is_shadow_root(&self) -> bool {
@@ -86,15 +85,15 @@ impl selectors::Element for ElementRef<'_> {
     }
 
     fn prev_sibling_element(&self) -> Option<Self> {
-        self.seek(self.tree.before(self.id), |it| self.tree.before(it))
+        self.seek(|it| it.before, |it| it.before)
     }
 
     fn next_sibling_element(&self) -> Option<Self> {
-        self.seek(self.tree.after(self.id), |it| self.tree.after(it))
+        self.seek(|it| it.after, |it| it.after)
     }
 
     fn first_element_child(&self) -> Option<Self> {
-        self.seek(self.tree.first(self.id), |it| self.tree.after(it))
+        self.seek(|it| it.first, |it| it.after)
     }
 
     fn is_html_element_in_html_document(&self) -> bool {
@@ -126,27 +125,22 @@ impl selectors::Element for ElementRef<'_> {
                 .is_some_and(|it| self.spend(it.len() / BYTES_OF_A_STEP) && operation.eval_str(it))
     }
 
-    fn match_non_ts_pseudo_class(
-        &self,
-        class: &PseudoClass,
-        _: &mut MatchingContext<'_, Names>,
-    ) -> bool {
-        match class {
-            PseudoClass::Link => self.is_link(),
-            PseudoClass::Checked => self.has("checked") || self.has("selected"),
-            PseudoClass::Always => true,
-            PseudoClass::Never => false,
+    fn match_non_ts_pseudo_class(&self, name: &Name, _: &mut MatchingContext<'_, Names>) -> bool {
+        match name.as_ref() {
+            "link" | "any-link" | "-webkit-any-link" => self.is_link(),
+            "checked" => self.has("checked") || self.has("selected"),
+            name => is_one_of(ALWAYS, name),
         }
     }
 
-    fn match_pseudo_element(&self, _: &Pseudo, _: &mut MatchingContext<'_, Names>) -> bool {
+    fn match_pseudo_element(&self, _: &Name, _: &mut MatchingContext<'_, Names>) -> bool {
         false
     }
 
     fn apply_selector_flags(&self, _: ElementSelectorFlags) {}
 
     fn is_link(&self) -> bool {
-        matches!(&*self.element.name.local, "a" | "area") && self.has("href")
+        matches!(self.element.local(), "a" | "area") && self.has("href")
     }
 
     fn is_html_slot_element(&self) -> bool {
@@ -161,7 +155,9 @@ impl selectors::Element for ElementRef<'_> {
     fn has_class(&self, name: &Name, case: CaseSensitivity) -> bool {
         let own = self.element.attribute("class").unwrap_or_default();
         self.spend(own.len() / BYTES_OF_A_STEP)
-            && self.element.classes().any(|it| case.eq(it.as_bytes(), name.as_ref().as_bytes()))
+            && own
+                .split_ascii_whitespace()
+                .any(|it| case.eq(it.as_bytes(), name.as_ref().as_bytes()))
     }
 
     fn has_custom_state(&self, _: &Name) -> bool {
@@ -177,13 +173,13 @@ impl selectors::Element for ElementRef<'_> {
     }
 
     fn is_empty(&self) -> bool {
-        let children = std::iter::successors(self.tree.first(self.id), |it| self.tree.after(*it));
-        let mut nodes = children.filter_map(|it| self.tree.get(it));
+        let mut nodes = self.tree.children(self.id).filter_map(|it| self.tree.get(it));
         nodes.all(|it| self.spend(1) && matches!(it.content, Content::Comment(_)))
     }
 
     fn is_root(&self) -> bool {
-        self.element.name.ns == ns!(html) && self.tree.parent(self.id) == Some(DOCUMENT)
+        self.element.is_html()
+            && self.tree.get(self.id).is_some_and(|it| it.parent == Some(DOCUMENT))
     }
 
     fn add_element_unique_hashes(&self, _: &mut BloomFilter) -> bool {

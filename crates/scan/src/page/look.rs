@@ -1,226 +1,226 @@
 //! How an element looks: what its own style and everything around it leave of it.
 
-use std::rc::Rc;
-
+use super::colour::{Colour, Paint};
 use super::dropped::DropKind;
-use super::ground::Colours;
-use super::hidden::{Around, away, lost, pressed};
-use super::property::{FONT_PX_MIN, OPACITY_MIN, Property, Value, Word};
-use super::style::{Custom, Style, Styles};
-use super::tree::{Element, Id, Tree};
-use super::value::{FONT_PX, SCREEN_WIDTH, Transform};
+use super::hidden::{away, lost, pressed};
+use super::property::{Display, FONT_PX_MIN, OPACITY_MIN, Position, Style};
+use super::style::{Place, Styles};
+use super::tree::{Element, Id};
+use super::value::{SCREEN_WIDTH, Transform};
 
 /// How text at a place looks.
 #[derive(Clone)]
 pub(super) struct Look {
-    /// Why nothing in it is seen, and the element that is the reason.
-    gone: Option<(DropKind, Id)>,
-    /// A box that leaves no room for what is in its flow, and whether what is placed gets out of it.
-    pressed: Option<(Id, bool)>,
-    invisible: Option<Id>,
-    indented: Option<Id>,
-    /// The size of letters in pixels, and which element gave it.
-    font: (f32, Id),
-    /// What is left of all sizes, and because of which element.
-    scale: (f32, Id),
+    pub(super) place: Place,
+    /// Why text here is not seen, and because of which element.
+    pub(super) unseen: Option<(DropKind, Id)>,
+    /// Why nothing in it is seen, whatever it looks like.
+    gone: Option<DropKind>,
+    /// A box leaves no room for what is in its flow: may what is placed get out of it?
+    pressed: Option<bool>,
+    /// What is left of all sizes.
+    scale: f32,
     opacity: f32,
-    pub(super) colours: Colours,
+    /// What lies behind the text; nothing if it is not known.
+    pub(super) ground: Option<Colour>,
+    /// What transparent letters let through: a background that is clipped to them.
+    letters: Option<Option<Colour>>,
+    /// A filter or a blend changes colours here.
+    recoloured: bool,
     /// How many elements stood around the one that painted the background.
     pub(super) painted: usize,
     /// How many stood around the innermost that is out of the flow.
     pub(super) floats: usize,
-    around: Around,
-    /// No rule of the page reaches into a shadow tree.
-    pub(super) in_shadow: bool,
-    custom: Custom,
+    /// Something that things are placed in.
+    pub(super) holds: bool,
+    /// The page shows nothing beside the screen.
+    pub(super) cuts_page: bool,
 }
 
 impl Look {
-    /// Of a page on which nothing is said.
-    pub(super) fn of_page(colours: Colours) -> Self {
+    /// Of a page on which nothing is said; `plain` if no style sheet in a file can have painted it.
+    pub(super) fn of_page(plain: bool, dark: bool) -> Self {
+        let ground = if dark { Colour::DARK_PAGE } else { Colour::WHITE };
+        let color = Paint::Known(if dark { Colour::WHITE } else { Colour::BLACK });
         Self {
+            place: Place { style: Style { color, ..Style::default() }.into(), ..Place::default() },
+            unseen: None,
             gone: None,
             pressed: None,
-            invisible: None,
-            indented: None,
-            font: (FONT_PX, 0),
-            scale: (1.0, 0),
+            scale: 1.0,
             opacity: 1.0,
-            colours,
+            ground: plain.then_some(ground),
+            letters: None,
+            recoloured: false,
             painted: 0,
             floats: 0,
-            around: Around::default(),
-            in_shadow: false,
-            custom: Custom::default(),
+            holds: false,
+            cuts_page: false,
         }
-    }
-
-    /// Why text here is not seen, and because of which element.
-    pub(super) fn hidden(&self) -> Option<(DropKind, Id)> {
-        let (scale, by) = self.scale;
-        let letters = || match self.font {
-            (size, id) if size <= FONT_PX_MIN => Some((DropKind::FontSize, id)),
-            _ if scale < SCALE_MIN => Some((DropKind::ZeroSize, by)),
-            (size, _) => (size * scale <= FONT_PX_MIN).then_some((DropKind::FontSize, by)),
-        };
-        let colours = &self.colours;
-        self.gone
-            .or(self.pressed.map(|it| (DropKind::ZeroSize, it.0)))
-            .or(self.invisible.map(|it| (DropKind::Visibility, it)))
-            .or_else(letters)
-            .or(self.indented.map(|it| (DropKind::OffScreen, it)))
-            .or_else(|| colours.vanish(self.opacity).then_some((DropKind::SameColour, colours.by)))
     }
 
     /// The same, but left out for another reason if there is one.
     pub(super) fn without(mut self, reason: Option<DropKind>, id: Id) -> Self {
-        self.gone = self.gone.or(reason.map(|it| (it, id)));
+        if let (Some(kind), None) = (reason, self.gone) {
+            (self.gone, self.unseen) = (reason, Some((kind, id)));
+        }
         self
     }
 
     /// Is nothing of its box seen, whatever stands in it?
     pub(super) fn is_lost_as_box(&self) -> bool {
-        self.gone.is_some() || self.pressed.is_some() || self.invisible.is_some()
+        self.gone.is_some() || self.pressed.is_some() || self.place.style.hidden
+    }
+
+    /// Can something of this colour be told from the text? What is not known can.
+    pub(super) fn differs_from(&self, paint: Option<Colour>) -> bool {
+        self.ink().zip(paint).is_none_or(|(ink, paint)| !ink.vanishes_on(paint))
+    }
+
+    /// The same on a ground that is not known.
+    pub(super) fn on_something(mut self) -> Self {
+        self.ground = None;
+        self.unseen = self.unseen.filter(|it| it.0 != DropKind::SameColour);
+        self
     }
 
     /// How an element looks that stands in this, `depth` elements deep.
     pub(super) fn of<'a>(
         &self,
-        (id, element): (Id, &'a Element),
+        of: (Id, &'a Element),
         styles: &mut Styles<'a>,
         depth: usize,
     ) -> Self {
-        let (style, custom) = if self.in_shadow {
-            styles.of_attribute(element, &self.custom)
-        } else {
-            styles.of((id, element), &self.custom)
-        };
-        let mut own = self.clone().without(reason_of_attributes(element), id);
-        own.custom = custom;
-        own.colours.attributes(element, id);
-        if !style.is_empty() {
-            own.declare(&style, (id, element), (styles, &self.colours), depth);
+        self.in_place(styles.of(of, &self.place), of, depth)
+    }
+
+    /// How an element looks that has the style of `place`.
+    pub(super) fn in_place(
+        &self,
+        place: Place,
+        (id, element): (Id, &Element),
+        depth: usize,
+    ) -> Self {
+        let mut own = Self { place: place.clone(), ..self.clone() };
+        let (style, outer) = (&*place.style, &*self.place.style);
+        own.gone = own.gone.or_else(|| of_attributes(element));
+        let boxless = style.display == Display::Contents;
+        if !boxless {
+            if style.position >= Position::Absolute {
+                own.floats = depth + 1;
+                own.pressed = own.pressed.filter(|escapes| !escapes);
+            }
+            own.paint(style, depth);
+            let moved = style.transform.then(style.translate).then(style.scale);
+            own.opacity *= style.opacity.clamp(0.0, 1.0) * style.filter.0;
+            own.scale *= moved.least() * if style.zoom > 0.0 { style.zoom } else { 1.0 };
+            let faded = (own.opacity < OPACITY_MIN).then_some(DropKind::Opacity);
+            let gone = own.gone.or_else(|| displayed(style, element)).or(faded);
+            own.gone = gone.or_else(|| lost(style, &moved, self));
+            own.pressed = own.pressed.or_else(|| pressed(style, outer, element.local()));
+            let root = matches!(element.local(), "html" | "body");
+            own.holds |= (moved != Transform::NONE || style.position > Position::Static) && !root;
+            own.cuts_page |= root && style.overflow_x;
         }
-        let name = &*element.name.local;
-        own.around.enter(Rc::new(style), name);
-        if name == "table" && has_columns(styles.tree, id) {
-            // They may be painted; how is not worked out.
-            own.colours.ground = None;
-        }
-        if name == "html" {
-            styles.root_font = own.font.0;
-        }
+        own.recoloured |= style.mix_blend || style.filter.1;
+        own.unseen = own.reason().map(|kind| match self.unseen {
+            Some((known, root)) if known == kind => (kind, root),
+            _ => (kind, id),
+        });
         own
     }
 
-    /// Takes over what is declared.
-    pub(super) fn declare(
-        &mut self,
-        style: &Style,
-        (id, element): (Id, &Element),
-        (styles, outer): (&Styles<'_>, &Colours),
-        depth: usize,
-    ) {
-        use Property as P;
-        let (font, root) = (self.font.0, styles.root_font);
-        match style.get(P::FontSize) {
-            Some(Value::Length(size)) => self.font = (size.resolve(font, root, font), id),
-            Some(Value::Initial | Value::Unknown) => self.font = (FONT_PX, id),
-            _ => {}
+    /// Why text here is not seen.
+    fn reason(&self) -> Option<DropKind> {
+        let style = &*self.place.style;
+        if let Some(gone) = self.gone {
+            return Some(gone);
         }
-        let shown = matches!(style.get(P::Animation), Some(Value::Animation(name))
-            if styles.sheet.animations.get(&**name) == Some(&true));
-        match style.get(P::Visibility) {
-            Some(Value::Word(Word::Hidden)) if !shown => {
-                self.invisible = self.invisible.or(Some(id));
-            }
-            Some(Value::Word(_) | Value::Initial) => self.invisible = None,
-            _ => {}
-        }
-        let boxless = style.is(P::Display, Word::Contents);
-        self.colours.declare(style, id, outer, boxless);
-        let font = (self.font.0, root);
-        if let Some(Value::Length(indent)) = style.get(P::TextIndent) {
-            let full = indent.percent >= 99.0 || indent.about() >= SCREEN_WIDTH;
-            let far = away(indent.resolve(font.0, root, 0.0)) || (full && style.is_cut());
-            self.indented = far.then_some(id);
-        }
-        if boxless {
-            return;
-        }
-        if style.is(P::Position, Word::Absolute) || style.is(P::Position, Word::Fixed) {
-            self.floats = depth + 1;
-            self.pressed = self.pressed.filter(|it| !it.1);
-        }
-        if matches!(style.get(P::BackgroundColor), Some(Value::Paint(_)))
-            || matches!(style.get(P::BackgroundImage), Some(Value::Image(_)))
-        {
-            self.painted = depth;
-        }
-        let moved = self.fade_and_scale(style, id, shown);
-        let reason = displayed(style, element)
-            .or((self.opacity < OPACITY_MIN).then_some(DropKind::Opacity))
-            .or_else(|| lost(style, &self.around, &moved, font));
-        self.gone = self.gone.or(reason.map(|it| (it, id)));
-        let escapes = pressed(style, &self.around, &element.name.local, font);
-        self.pressed = self.pressed.or(escapes.map(|it| (id, it)));
+        let indented = style.text_indent.is_some_and(|it| {
+            let full = it.percent >= 99.0 || it.px >= SCREEN_WIDTH;
+            away(it.px) || (full && style.is_cut())
+        });
+        let ways = [
+            (self.pressed.is_some(), DropKind::ZeroSize),
+            (style.hidden, DropKind::Visibility),
+            (style.font <= FONT_PX_MIN, DropKind::FontSize),
+            (self.scale < SCALE_MIN, DropKind::ZeroSize),
+            (style.font * self.scale <= FONT_PX_MIN, DropKind::FontSize),
+            (indented, DropKind::OffScreen),
+            (self.vanishes(), DropKind::SameColour),
+        ];
+        ways.into_iter().find(|it| it.0).map(|it| it.1)
     }
 
-    /// Takes over opacity, zoom and transforms; gives the latter.
-    fn fade_and_scale(&mut self, style: &Style, id: Id, shown: bool) -> Transform {
-        use Property as P;
-        let number = |property| match style.get(property) {
-            Some(Value::Number(number)) => Some(*number),
-            Some(Value::Filter(opacity, _)) => Some(*opacity),
-            _ => None,
-        };
-        let share = |property| number(property).unwrap_or(1.0).clamp(0.0, 1.0);
-        let change = |property| match style.get(property) {
-            Some(Value::Transform(it)) => *it,
-            _ => Transform::NONE,
-        };
-        let moved = change(P::Transform).then(change(P::Translate)).then(change(P::Scale));
-        if !shown {
-            self.opacity *= share(P::Opacity) * share(P::Filter);
-            let zoom = number(P::Zoom).filter(|it| *it > 0.0).unwrap_or(1.0);
-            let scale = moved.least() * zoom;
-            self.scale = if scale == 1.0 { self.scale } else { (self.scale.0 * scale, id) };
+    /// The colour of the letters; nothing if it is not known.
+    fn ink(&self) -> Option<Colour> {
+        let style = &*self.place.style;
+        style.fill.known(style.color.known(None))
+    }
+
+    /// Has text the colour of what lies behind it, with all that fades it?
+    fn vanishes(&self) -> bool {
+        let style = &*self.place.style;
+        let Some(mut ink) = self.ink() else { return false };
+        if ink.is_clear()
+            && let Some(letters) = self.letters
+        {
+            let Some(letters) = letters else { return false };
+            ink = letters;
         }
-        moved
+        let lost = |ink: Colour| {
+            ink.is_clear() || self.ground.is_some_and(|it| ink.faded(self.opacity).vanishes_on(it))
+        };
+        let stroke = Some(style.stroke).filter(|_| style.stroke_width >= STROKE_PX_MIN);
+        let lines = [style.text_shadow, stroke].into_iter().flatten();
+        let mut seen = lines.map(|it| it.known(style.color.known(None)).is_none_or(|it| !lost(it)));
+        !self.recoloured && lost(ink) && !seen.any(|it| it)
+    }
+
+    /// Paints what the style says behind the text.
+    fn paint(&mut self, style: &Style, depth: usize) {
+        if style.dark {
+            self.ground = self.ground.map(|_| Colour::DARK_PAGE);
+        }
+        let image = style.background_image;
+        let image = if style.background_sized { image.map(|_| Paint::Unknown) } else { image };
+        for layer in [Some(style.background_color), image].into_iter().flatten() {
+            let layer = layer.known(style.color.known(None));
+            if layer.is_some_and(Colour::is_clear) {
+                continue;
+            }
+            self.painted = depth;
+            if style.background_clip_text {
+                self.letters = Some(layer);
+            } else {
+                self.letters = None;
+                self.ground = layer.and_then(|it| it.over(self.ground));
+            }
+        }
+        if style.box_shadow_inset {
+            self.ground = None;
+        }
     }
 }
 
 /// Why attributes leave an element out.
-fn reason_of_attributes(element: &Element) -> Option<DropKind> {
-    let is = |name, value: &str| {
-        element.attribute(name).is_some_and(|it| it.trim().eq_ignore_ascii_case(value))
-    };
-    if is("aria-hidden", "true") {
-        Some(DropKind::AriaHidden)
-    } else if is("hidden", "until-found") {
-        Some(DropKind::HiddenAttribute)
-    } else {
-        (&*element.name.local == "marquee" && is("width", "0")).then_some(DropKind::ZeroSize)
+fn of_attributes(element: &Element) -> Option<DropKind> {
+    if element.says("aria-hidden", "true") {
+        return Some(DropKind::AriaHidden);
     }
+    element.says("hidden", "until-found").then_some(DropKind::HiddenAttribute)
 }
 
 /// Why `display` and `content-visibility` do.
 fn displayed(style: &Style, element: &Element) -> Option<DropKind> {
-    if style.is(Property::Display, Word::None) {
+    if style.display == Display::None {
         let by_attribute = element.attribute("hidden").is_some();
         return Some(if by_attribute { DropKind::HiddenAttribute } else { DropKind::DisplayNone });
     }
-    style.is(Property::ContentVisibility, Word::Hidden).then_some(DropKind::Visibility)
+    style.content_hidden.then_some(DropKind::Visibility)
 }
 
-/// Does a table say anything of its columns?
-fn has_columns(tree: &Tree, table: Id) -> bool {
-    let children = std::iter::successors(tree.first(table), |it| tree.after(*it)).take(COLUMNS_MAX);
-    let mut elements = children.filter_map(|it| tree.element(it));
-    elements.any(|it| matches!(&*it.name.local, "col" | "colgroup"))
-}
-
-/// Children of a table among which columns are looked for: they stand at its beginning.
-const COLUMNS_MAX: usize = 16;
 /// What is scaled down to less, with all around it, has no size.
 const SCALE_MIN: f32 = 0.05;
+/// The thinnest edge of letters that is seen, in pixels.
+const STROKE_PX_MIN: f32 = 0.4;

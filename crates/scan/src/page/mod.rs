@@ -12,8 +12,6 @@ mod colour;
 mod condition;
 mod dropped;
 mod element;
-mod folded;
-mod ground;
 mod hidden;
 mod look;
 mod marks;
@@ -27,7 +25,6 @@ mod sheet;
 mod style;
 mod tree;
 mod value;
-mod values;
 mod walk;
 mod write;
 

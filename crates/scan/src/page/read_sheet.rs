@@ -7,10 +7,10 @@ use cssparser::{
 };
 
 use super::condition::{Sure, media, supports};
-use super::property::Property;
+use super::property::Style;
 use super::selector::{NESTED_MAX, Selectors};
-use super::sheet::{Block, Rule, Sheet};
-use super::value::block;
+use super::sheet::{Block, Layer, Rule, Sheet, declare};
+use super::value::{FONT_PX, block, rest};
 
 /// Adds the rules of a style sheet; `doubtful` if it cannot be known whether it holds.
 pub(super) fn read_sheet(sheet: &mut Sheet, text: &str, doubtful: bool) {
@@ -26,18 +26,17 @@ pub(super) fn read_browser_sheet(sheet: &mut Sheet) {
 
 /// The declarations of a `style` attribute.
 pub(super) fn read_style(text: &str) -> Block {
-    let mut sheet = Sheet::default();
-    let of = Origin { within: Some(Within::Declarations), ..Origin::default() };
-    let mut reader = Reader { sheet: &mut sheet, of, block: Block::default() };
-    reader.body(&mut Parser::new(text));
+    let of = Origin { within: Within::Declarations, ..Origin::default() };
+    let mut reader = Reader { sheet: &mut Sheet::default(), of, block: Block::default() };
+    for _ in RuleBodyParser::new(&mut Parser::new(text), &mut reader) {}
     reader.block
 }
 
 /// What stands around a rule.
 #[derive(Clone, Default)]
 struct Origin {
-    within: Option<Within>,
-    layer: Option<usize>,
+    within: Within,
+    layer: Layer,
     doubtful: bool,
     of_browser: bool,
     /// How many rules and imports stand around it.
@@ -45,12 +44,12 @@ struct Origin {
 }
 
 /// The block that is read.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 enum Within {
-    /// Of a rule for these elements.
+    #[default]
+    Sheet,
+    /// Of a rule or an `@scope` for these elements.
     Rule(Selectors),
-    /// `@scope` of these elements.
-    Scope(Selectors),
     /// `@keyframes`.
     Animation(String),
     /// Declarations alone.
@@ -63,13 +62,6 @@ struct Reader<'s> {
     block: Block,
 }
 
-/// What stands before a block.
-enum Prelude {
-    Selectors(Selectors),
-    /// A step of an animation; is it the last one?
-    Step(bool),
-}
-
 type Failed = ParseError<()>;
 
 impl Reader<'_> {
@@ -79,24 +71,21 @@ impl Reader<'_> {
         for _ in StyleSheetParser::new(&mut input, self) {}
     }
 
-    fn body(&mut self, input: &mut Parser<'_>) {
-        for _ in RuleBodyParser::new(input, self) {}
-    }
-
-    /// Reads a block within this one, and adds what it declares.
-    fn inside(&mut self, of: Origin, input: &mut Parser<'_>) -> Block {
+    /// Reads a block within this one, adds what it declares, and gives it back.
+    fn inside(&mut self, mut of: Origin, input: &mut Parser<'_>) -> Block {
+        of.depth += 1;
+        if of.depth > RULES_DEEP_MAX {
+            self.sheet.cut = true;
+            return Block::default();
+        }
         self.sheet.begun += 1;
         let order = self.sheet.begun;
         let mut reader = Reader { sheet: &mut *self.sheet, of, block: Block::default() };
-        reader.body(input);
-        let (block, of) = (reader.block, reader.of);
-        if let Some(Within::Rule(list)) = &of.within
-            && block.len() > 0
-        {
-            let Origin { layer, doubtful, of_browser, .. } = of;
-            self.sheet.add(list, Rule { block: block.clone(), layer, doubtful, of_browser, order });
-        }
-        block
+        for _ in RuleBodyParser::new(input, &mut reader) {}
+        let Reader { of: Origin { within, layer, doubtful, of_browser, .. }, block, .. } = reader;
+        let Within::Rule(list) = within else { return block };
+        self.sheet.add(&list, Rule { block, layer, of_browser, order }, doubtful);
+        Block::default()
     }
 
     fn import(&mut self, prelude: &str) {
@@ -110,55 +99,42 @@ impl Reader<'_> {
 }
 
 impl<'i> QualifiedRuleParser<'i> for Reader<'_> {
-    type Prelude = Prelude;
+    /// The selectors of a rule; nothing for a step of an animation that is not its last.
+    type Prelude = Option<Within>;
     type QualifiedRule = ();
     type Error = ();
 
-    fn parse_prelude(&mut self, input: &mut Parser<'i>) -> Result<Prelude, Failed> {
+    fn parse_prelude(&mut self, input: &mut Parser<'i>) -> Result<Option<Within>, Failed> {
         let text = rest(input);
-        if let Some(Within::Animation(_)) = self.of.within {
-            let is_last =
-                |it: &str| matches!(it.trim().to_ascii_lowercase().as_str(), "to" | "100%");
-            return Ok(Prelude::Step(text.split(',').any(is_last)));
-        }
         let around = match &self.of.within {
-            Some(Within::Rule(list) | Within::Scope(list)) => Some(list),
-            Some(Within::Animation(_) | Within::Declarations) | None => None,
+            Within::Animation(_) => {
+                let is_last = text.split(',').any(|it| matches!(it.trim(), "to" | "100%"));
+                return Ok(is_last.then_some(Within::Declarations));
+            }
+            Within::Rule(list) => Some(list),
+            Within::Sheet | Within::Declarations => None,
         };
-        let scoped = matches!(self.of.within, Some(Within::Scope(_)));
-        let text = if scoped { text.replace(":scope", "&") } else { text.to_owned() };
-        let list = Selectors::parse(&text, around);
-        list.map(Prelude::Selectors).ok_or_else(ParseError::unexpected_token)
+        let text = if around.is_some() { text.replace(":scope", "&") } else { text.to_owned() };
+        let list = Selectors::parse(&text, around).ok_or_else(ParseError::unexpected_token)?;
+        Ok(Some(Within::Rule(list)))
     }
 
     fn parse_block(
         &mut self,
-        prelude: Prelude,
+        within: Option<Within>,
         _: &ParserState,
         input: &mut Parser<'i>,
     ) -> Result<(), Failed> {
-        let depth = self.of.depth + 1;
-        if depth > RULES_DEEP_MAX {
-            self.sheet.cut = true;
-            return Ok(());
-        }
-        match prelude {
-            Prelude::Selectors(list) => {
-                let of = Origin { within: Some(Within::Rule(list)), depth, ..self.of.clone() };
-                self.inside(of, input);
-            }
-            Prelude::Step(is_last) => {
-                let of = Origin { within: Some(Within::Declarations), depth, ..self.of.clone() };
-                let block = self.inside(of, input);
-                let shows = block.normal.iter().any(|(property, value)| {
-                    matches!(property, Property::Opacity | Property::Visibility)
-                        && !value.hides(*property)
-                });
-                if let Some(Within::Animation(name)) = &self.of.within
-                    && is_last
-                {
-                    self.sheet.animations.insert(name.clone(), shows && !self.of.doubtful);
-                }
+        let Some(within) = within else { return Ok(()) };
+        let block = self.inside(Origin { within, ..self.of.clone() }, input);
+        if let Within::Animation(name) = &self.of.within
+            && !self.of.doubtful
+        {
+            let (mut last, none) = (Style::default(), Style::default());
+            let shown = block.iter().filter(|it| matches!(&*it.name, "opacity" | "visibility"));
+            let known = shown.filter_map(|it| last.declare(&it.name, &it.text, &none, FONT_PX));
+            if known.count() > 0 && !last.hides() {
+                self.sheet.animations.insert(name.clone());
             }
         }
         Ok(())
@@ -184,9 +160,7 @@ impl<'i> AtRuleParser<'i> for Reader<'_> {
         _: &ParserState,
     ) -> Result<(), ()> {
         match name.as_str() {
-            "layer" => prelude.split(',').for_each(|it| {
-                self.sheet.layer(it, self.of.layer);
-            }),
+            "layer" => prelude.split(',').for_each(|it| drop(self.sheet.layer(it, &self.of.layer))),
             "import" => self.import(prelude),
             _ => {}
         }
@@ -199,17 +173,13 @@ impl<'i> AtRuleParser<'i> for Reader<'_> {
         _: &ParserState,
         input: &mut Parser<'i>,
     ) -> Result<(), Failed> {
-        let mut of = Origin { depth: self.of.depth + 1, ..self.of.clone() };
-        if of.depth > RULES_DEEP_MAX {
-            self.sheet.cut = true;
-            return Ok(());
-        }
+        let mut of = self.of.clone();
         let sure = match name.as_str() {
             "media" => media(prelude),
             "supports" => supports(prelude),
             "container" => Sure::Maybe,
             "layer" => {
-                of.layer = self.sheet.layer(prelude, of.layer);
+                of.layer = self.sheet.layer(prelude, &of.layer);
                 Sure::Yes
             }
             "scope" => {
@@ -221,11 +191,11 @@ impl<'i> AtRuleParser<'i> for Reader<'_> {
                 });
                 let list = start.ok().and_then(|it| Selectors::parse(&it, None));
                 let known = list.is_some() && input.is_exhausted();
-                of.within = list.map(Within::Scope).or(of.within);
+                of.within = list.map_or(of.within, Within::Rule);
                 if known { Sure::Yes } else { Sure::Maybe }
             }
             _ if name.ends_with("keyframes") => {
-                of.within = Some(Within::Animation(prelude.trim().to_ascii_lowercase()));
+                of.within = Within::Animation(prelude.trim().to_ascii_lowercase());
                 Sure::Yes
             }
             _ => Sure::No,
@@ -252,9 +222,8 @@ impl<'i> DeclarationParser<'i> for Reader<'_> {
         let text = input.parse_until_before(Delimiter::Bang, |it| {
             let start = it.position();
             while let Ok(token) = it.next() {
-                let bad =
-                    token.is_parse_error() || matches!(token, Token::CurlyBracketBlock) && !custom;
-                if bad {
+                let curly = matches!(token, Token::CurlyBracketBlock) && !custom;
+                if token.is_parse_error() || curly {
                     return Err(ParseError::unexpected_token());
                 }
             }
@@ -262,26 +231,19 @@ impl<'i> DeclarationParser<'i> for Reader<'_> {
         })?;
         let important = input.try_parse(parse_important).is_ok();
         input.expect_exhausted()?;
-        self.block.declare(&name, text, important);
+        declare(&mut self.block, &name, text, important);
         Ok(())
     }
 }
 
 impl RuleBodyItemParser<'_, (), ()> for Reader<'_> {
     fn parse_declarations(&self) -> bool {
-        matches!(self.of.within, Some(Within::Rule(_) | Within::Declarations))
+        matches!(self.of.within, Within::Rule(_) | Within::Declarations)
     }
 
     fn parse_qualified(&self) -> bool {
-        !matches!(self.of.within, Some(Within::Declarations))
+        !matches!(self.of.within, Within::Declarations)
     }
-}
-
-/// What is left, as it stands.
-fn rest<'i>(input: &mut Parser<'i>) -> &'i str {
-    let start = input.position();
-    while input.next().is_ok() {}
-    input.slice_from(start)
 }
 
 /// The style sheet in an address such as `data:text/css,…`.
@@ -290,16 +252,12 @@ pub(super) fn of_data(address: &str) -> Option<String> {
     let (kind, text) = rest.split_once(',')?;
     let kind = kind.to_ascii_lowercase();
     (scheme.eq_ignore_ascii_case("data") && kind.starts_with("text/css")).then_some(())?;
-    let mut bytes = Vec::new();
-    let mut rest = text.as_bytes();
-    while let Some((first, after)) = rest.split_first() {
-        let hex = |it: &u8| char::from(*it).to_digit(16);
-        let code = match (first, after) {
-            (b'%', [high, low, ..]) => hex(high).zip(hex(low)).map(|(high, low)| high * 16 + low),
-            _ => None,
-        };
-        rest = if code.is_some() { after.get(2..).unwrap_or_default() } else { after };
-        bytes.push(code.and_then(|it| u8::try_from(it).ok()).unwrap_or(*first));
+    let mut parts = text.split('%');
+    let mut bytes = parts.next()?.as_bytes().to_vec();
+    for part in parts {
+        let code = part.get(..2).and_then(|it| u8::from_str_radix(it, 16).ok());
+        bytes.push(code.unwrap_or(b'%'));
+        bytes.extend(part.bytes().skip(if code.is_some() { 2 } else { 0 }));
     }
     if kind.ends_with(";base64") {
         bytes.retain(|it| !it.is_ascii_whitespace() && *it != b'=');
@@ -311,10 +269,13 @@ pub(super) fn of_data(address: &str) -> Option<String> {
 /// Of the styles that browsers bring along, those that matter here.
 const BROWSER: &str = "
     [hidden], datalist, rp, dialog:not([open]), [popover]:not(dialog[open]) { display: none }
+    annotation, annotation-xml, maction > * ~ *, semantics > * ~ * { display: none }
+    mphantom { visibility: hidden }
     button, input, select, textarea, option { color: #000; background-color: #eee; text-indent: 0 }
-    button, input, select, textarea { font-size: 13px; letter-spacing: normal }
+    button, input, select, textarea { font-size: 13px }
     mark { color: #000; background-color: #ff0 }
     input[type=image] { background-color: transparent }
+    marquee[width='0'] { width: 0; overflow: hidden }
 ";
 
 /// Rules within rules.

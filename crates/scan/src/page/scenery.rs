@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 
 use super::colour::Colour;
-use super::ground::Colours;
 use super::look::Look;
-use super::property::{Property, Value, Word};
-use super::style::{Custom, Style, Styles};
+use super::parts::{is_dot, is_shadow};
+use super::property::Position;
+use super::style::Styles;
 use super::tree::{Element, Id};
 
 /// What was found in elements so far.
@@ -35,7 +35,7 @@ impl Scenery {
         (look.painted..=depth).rev().take(ABOVE_MAX).any(|at| {
             let id = path(at);
             let found = *self.0.entry(id).or_insert_with(|| search(id, styles));
-            found.placed.is_some_and(|it| look.colours.differ_from(it))
+            found.placed.is_some_and(|it| look.differs_from(it))
                 || (found.picture && look.floats > at + 1)
         })
     }
@@ -43,29 +43,31 @@ impl Scenery {
 
 /// Looks among the children of an element, and at what its styles put before and after them.
 fn search(id: Id, styles: &mut Styles<'_>) -> Found {
-    let tree = styles.tree;
+    let (tree, page) = (styles.tree, Look::of_page(false, false));
     let mut found = Found::default();
     if let Some(element) = tree.element(id) {
-        let style = styles.of_pseudo((id, element), &Custom::default());
-        let drawn = style.is(Property::Content, Word::Other);
-        found.placed = if drawn { painted((id, element), &style, true, styles) } else { None };
+        let place = styles.of_pseudo((id, element), &page.place);
+        let drawn = place.style.content;
+        let look = page.in_place(place, (id, element), 1);
+        found.placed = painted(&look, true).filter(|_| drawn);
     }
-    let children = std::iter::successors(tree.first(id), |it| tree.after(*it)).take(CHILDREN_MAX);
-    for child in children {
-        let Some(element) = tree.element(child) else { continue };
-        let (style, _) = styles.of((child, element), &Custom::default());
-        let filled = tree.first(child).is_some();
-        found.placed = found.placed.or_else(|| painted((child, element), &style, filled, styles));
+    for (child, element) in tree.element_children(id).take(CHILDREN_MAX) {
+        let look = page.of((child, element), styles, 1);
+        let filled = tree.get(child).is_some_and(|it| it.first.is_some());
+        found.placed = found.placed.or_else(|| painted(&look, filled));
+        // What paints there is not worked out.
+        let unknown =
+            matches!(element.local(), "col" | "colgroup") || is_shadow(tree, child, element);
+        found.placed = found.placed.or(unknown.then_some(None));
         let mut within = vec![child];
         for _ in 0..WITHIN_MAX {
-            let Some(id) = within.pop() else { break };
-            within.extend(tree.first(id));
-            within.extend(tree.after(id).filter(|_| id != child));
-            let Some(element) = tree.element(id).filter(|it| is_picture(it)) else { continue };
+            let Some(at) = within.pop().and_then(|it| Some((it, tree.get(it)?))) else { break };
+            within.extend(at.1.first);
+            within.extend(at.1.after.filter(|_| at.0 != child));
+            let Some(picture) = tree.element(at.0).filter(|it| is_picture(it)) else { continue };
             found.picture = true;
-            let (own, _) = styles.of((id, element), &Custom::default());
-            let seen = Look::of_page(Colours::of_page(true, false)).of((id, element), styles, 0);
-            if (is_out(&style) || is_out(&own)) && !seen.is_lost_as_box() {
+            let own = page.of((at.0, picture), styles, 1);
+            if (is_out(&look) || is_out(&own)) && !own.is_lost_as_box() {
                 found.placed = found.placed.or(Some(None));
             }
         }
@@ -74,49 +76,26 @@ fn search(id: Id, styles: &mut Styles<'_>) -> Found {
 }
 
 /// What a placed box is painted with, if it is one that is seen.
-fn painted<'a>(
-    of: (Id, &'a Element),
-    style: &Style,
-    filled: bool,
-    styles: &mut Styles<'a>,
-) -> Option<Option<Colour>> {
-    use Property as P;
-    let said = |property| matches!(style.get(property), Some(Value::Length(_) | Value::Unknown));
-    let sized = (said(P::Width) || (said(P::Left) && said(P::Right)))
-        && (said(P::Height) || (said(P::Top) && said(P::Bottom)));
-    if !is_out(style) || !(sized || filled) {
-        return None;
-    }
-    let page = Colours::of_page(false, false);
-    let mut look = Look::of_page(page);
-    look.declare(style, of, (styles, &page), 0);
-    let has = |property| {
-        matches!(style.get(property), Some(Value::Paint(_) | Value::Image(_) | Value::Unknown))
-    };
-    let paints = has(P::BackgroundColor) || has(P::BackgroundImage);
-    (paints && !look.is_lost_as_box()).then_some(look.colours.ground)
+fn painted(look: &Look, filled: bool) -> Option<Option<Colour>> {
+    let style = &*look.place.style;
+    let sized = (style.width.is_some() || (style.left.is_some() && style.right.is_some()))
+        && (style.height.is_some() || (style.top.is_some() && style.bottom.is_some()));
+    let seen = look.painted > 0 && !look.is_lost_as_box();
+    (is_out(look) && (sized || filled) && seen).then_some(look.ground)
 }
 
-fn is_out(style: &Style) -> bool {
-    style.is(Property::Position, Word::Absolute) || style.is(Property::Position, Word::Fixed)
+fn is_out(look: &Look) -> bool {
+    look.place.style.position >= Position::Absolute
 }
 
 /// Does it show a picture? One without an address or of the size of a dot does not.
 fn is_picture(element: &Element) -> bool {
     let says = |name| element.attribute(name).is_some_and(|it| !it.trim().is_empty());
-    let dot = |name| {
-        element
-            .attribute(name)
-            .and_then(|it| it.trim().parse().ok())
-            .is_some_and(|it: f32| it <= 1.0)
+    let shows = match element.local() {
+        "img" => says("src") || says("srcset"),
+        name => matches!(name, "picture" | "video" | "canvas" | "svg" | "iframe" | "object"),
     };
-    match &*element.name.local {
-        "img" => (says("src") || says("srcset")) && !dot("width") && !dot("height"),
-        "picture" | "video" | "canvas" | "svg" | "iframe" | "object" => {
-            !dot("width") && !dot("height")
-        }
-        _ => false,
-    }
+    shows && !is_dot(element)
 }
 
 /// Elements above a text in which something is looked for that it may stand on.

@@ -9,37 +9,15 @@ use selectors::parser::{
     SelectorParseErrorKind,
 };
 
-use super::value::block;
+use super::value::{block, is_one_of};
 
-/// The types that selectors are made of here.
+/// The types that selectors are made of here: all of them are names.
 #[derive(Clone, Debug)]
 pub(super) struct Names;
 
-/// A name or a value in a selector.
+/// A name or a value in a selector; of a pseudo-class or a pseudo-element in small letters.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Name(Box<str>);
-
-/// A pseudo-class that depends on more than the tree.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum PseudoClass {
-    /// `:link`, `:any-link`.
-    Link,
-    /// `:checked`.
-    Checked,
-    /// Holds for every element of a page.
-    Always,
-    /// Holds for none as long as nobody touches the page.
-    Never,
-}
-
-/// A part of an element that is no element.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Pseudo {
-    /// `::before` or `::after`.
-    BeforeOrAfter,
-    /// Any other.
-    Other,
-}
 
 impl SelectorImpl for Names {
     type ExtraMatchingData<'a> = ();
@@ -50,8 +28,8 @@ impl SelectorImpl for Names {
     type NamespacePrefix = Name;
     type BorrowedNamespaceUrl = Name;
     type BorrowedLocalName = Name;
-    type NonTSPseudoClass = PseudoClass;
-    type PseudoElement = Pseudo;
+    type NonTSPseudoClass = Name;
+    type PseudoElement = Name;
 }
 
 impl From<&str> for Name {
@@ -79,35 +57,23 @@ impl ToCss for Name {
     }
 }
 
-impl ToCss for PseudoClass {
-    fn to_css<W: fmt::Write>(&self, dest: &mut W) -> fmt::Result {
-        write!(dest, ":{self:?}")
-    }
-}
-
-impl ToCss for Pseudo {
-    fn to_css<W: fmt::Write>(&self, dest: &mut W) -> fmt::Result {
-        write!(dest, "::{self:?}")
-    }
-}
-
-impl NonTSPseudoClass for PseudoClass {
+impl NonTSPseudoClass for Name {
     fn is_active_or_hover(&self) -> bool {
         false
     }
 
     fn is_user_action_state(&self) -> bool {
-        *self == Self::Never
+        is_one_of(NEVER, &self.0)
     }
 }
 
-impl PseudoElement for Pseudo {
+impl PseudoElement for Name {
     fn accepts_state_pseudo_classes(&self) -> bool {
         true
     }
 
     fn is_before_or_after(&self) -> bool {
-        *self == Self::BeforeOrAfter
+        matches!(&*self.0, "before" | "after")
     }
 }
 
@@ -122,7 +88,7 @@ impl Selectors {
     /// Parses a list; `around` are those of the rule that the block stands in. Nothing if a browser reads it in no
     /// other way, or if it is too much.
     pub(super) fn parse(text: &str, around: Option<&Self>) -> Option<Self> {
-        let Weight { longest, all } = Weight::of(&mut Parser::new(text));
+        let (longest, all) = tokens(&mut Parser::new(text));
         // Each `&` stands for all that is around.
         let outer =
             around.map_or(0, |it| it.price.saturating_mul(text.matches('&').count().max(1)));
@@ -141,32 +107,25 @@ impl Selectors {
 }
 
 /// How many tokens selectors have: the longest of a list, so deep matching may call itself; and all.
-#[derive(Clone, Copy, Default)]
-struct Weight {
-    longest: usize,
-    all: usize,
-}
-
-impl Weight {
-    fn of(input: &mut Parser<'_>) -> Self {
-        let (mut whole, mut here) = (Self::default(), 0_usize);
-        while let Ok(token) = input.next() {
-            here = if matches!(token, Token::Comma) { 0 } else { here + 1 };
-            whole.all += 1;
-            if matches!(token, Token::Function(_)) {
-                let inside = block(input, Self::of);
-                let inside = inside.unwrap_or(Self { longest: LONGEST_MAX, all: 0 });
-                here = here.saturating_add(inside.longest);
-                whole.all = whole.all.saturating_add(inside.all);
-            }
-            whole.longest = whole.longest.max(here);
+fn tokens(input: &mut Parser<'_>) -> (usize, usize) {
+    let (mut longest, mut all, mut here) = (0_usize, 0_usize, 0_usize);
+    while let Ok(token) = input.next() {
+        here = if matches!(token, Token::Comma) { 0 } else { here + 1 };
+        all += 1;
+        if matches!(token, Token::Function(_)) {
+            let inside = block(input, tokens).unwrap_or((LONGEST_MAX, 0));
+            here = here.saturating_add(inside.0);
+            all = all.saturating_add(inside.1);
         }
-        whole
+        longest = longest.max(here);
     }
+    (longest, all)
 }
 
 /// What selectors may say.
 struct Grammar;
+
+type Parsed = Result<Name, ParseError<SelectorParseErrorKind>>;
 
 impl<'i> selectors::Parser<'i> for Grammar {
     type Impl = Names;
@@ -189,20 +148,11 @@ impl<'i> selectors::Parser<'i> for Grammar {
     }
 
     fn is_is_alias(&self, name: &str) -> bool {
-        ["-webkit-any", "-moz-any", "matches"].iter().any(|it| it.eq_ignore_ascii_case(name))
+        is_one_of("-webkit-any -moz-any matches", &name.to_ascii_lowercase())
     }
 
-    fn parse_non_ts_pseudo_class(
-        &self,
-        name: &str,
-    ) -> Result<PseudoClass, ParseError<SelectorParseErrorKind>> {
-        Ok(match name.to_ascii_lowercase().as_str() {
-            "link" | "any-link" | "-webkit-any-link" => PseudoClass::Link,
-            "checked" => PseudoClass::Checked,
-            "defined" | "enabled" | "optional" | "read-only" => PseudoClass::Always,
-            name if NEVER.split_ascii_whitespace().any(|it| it == name) => PseudoClass::Never,
-            _ => return Err(unsupported()),
-        })
+    fn parse_non_ts_pseudo_class(&self, name: &str) -> Parsed {
+        known(name, &[TREE, ALWAYS, NEVER])
     }
 
     fn parse_non_ts_functional_pseudo_class(
@@ -210,36 +160,27 @@ impl<'i> selectors::Parser<'i> for Grammar {
         name: &str,
         parser: &mut Parser<'i>,
         _after_part: bool,
-    ) -> Result<PseudoClass, ParseError<SelectorParseErrorKind>> {
+    ) -> Parsed {
         while parser.next().is_ok() {}
-        match name.to_ascii_lowercase().as_str() {
-            "lang" | "dir" | "state" | "active-view-transition-type" => Ok(PseudoClass::Never),
-            _ => Err(unsupported()),
-        }
+        known(name, &["lang dir state active-view-transition-type"])
     }
 
-    fn parse_pseudo_element(
-        &self,
-        name: &str,
-    ) -> Result<Pseudo, ParseError<SelectorParseErrorKind>> {
-        Ok(match name.to_ascii_lowercase().as_str() {
-            "before" | "after" => Pseudo::BeforeOrAfter,
-            _ => Pseudo::Other,
-        })
+    fn parse_pseudo_element(&self, name: &str) -> Parsed {
+        Ok(name.to_ascii_lowercase().as_str().into())
     }
 
-    fn parse_functional_pseudo_element(
-        &self,
-        _name: &str,
-        arguments: &mut Parser<'i>,
-    ) -> Result<Pseudo, ParseError<SelectorParseErrorKind>> {
+    fn parse_functional_pseudo_element(&self, name: &str, arguments: &mut Parser<'i>) -> Parsed {
         while arguments.next().is_ok() {}
-        Ok(Pseudo::Other)
+        self.parse_pseudo_element(name)
     }
 }
 
-fn unsupported() -> ParseError<SelectorParseErrorKind> {
-    ParseError::custom(SelectorParseErrorKind::UnsupportedPseudoClassOrElement)
+/// A name that stands in one of these lists.
+fn known(name: &str, lists: &[&str]) -> Parsed {
+    let name = name.to_ascii_lowercase();
+    let unknown = SelectorParseErrorKind::UnsupportedPseudoClassOrElement;
+    let known = lists.iter().any(|it| is_one_of(it, &name));
+    if known { Ok(name.as_str().into()) } else { Err(ParseError::custom(unknown)) }
 }
 
 /// How deep brackets of a selector or of a sheet may stand in each other.
@@ -249,7 +190,11 @@ const LONGEST_MAX: usize = 256;
 /// Tokens that are looked at for one step's fuel, and the fuel that a step may cost.
 const TOKENS_OF_A_STEP: usize = 16;
 const PRICE_MAX: usize = 4096;
-/// Pseudo-classes that hold for nothing as long as nobody touches the page.
+/// Pseudo-classes that tell of an element what the tree says.
+const TREE: &str = "link any-link -webkit-any-link checked";
+/// Those that hold for every element of a page.
+pub(super) const ALWAYS: &str = "defined enabled optional read-only";
+/// Those that hold for nothing as long as nobody touches the page.
 const NEVER: &str = "hover active focus focus-within focus-visible visited target target-within indeterminate default \
     valid invalid in-range out-of-range required disabled open read-write placeholder-shown autofill -webkit-autofill \
     modal popover-open fullscreen -webkit-full-screen paused playing user-valid user-invalid current past future \

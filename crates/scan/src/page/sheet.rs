@@ -1,14 +1,14 @@
 //! The style sheets of a page: rules, found again by what their selectors end in.
 
-use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use selectors::parser::{Component, Selector};
 
-use super::property::{Property, Value, Word, declare, longhands};
-use super::selector::{Names, Pseudo, Selectors};
+use super::property::Style;
+use super::selector::{Names, Selectors};
 use super::tree::Element;
+use super::value::FONT_PX;
 
 /// All rules of a page.
 #[derive(Default)]
@@ -17,9 +17,10 @@ pub(super) struct Sheet {
     pub(super) elements: Index,
     /// Of `::before` and `::after`.
     pub(super) pseudo: Index,
-    /// Animations by name: does their end show what was hidden?
-    pub(super) animations: HashMap<String, bool>,
-    layers: Vec<Layer>,
+    /// Animations whose end shows what was hidden.
+    pub(super) animations: HashSet<String>,
+    /// Full names of the layers, in their order.
+    layers: Vec<String>,
     /// How many rules began so far.
     pub(super) begun: usize,
     /// A limit was reached.
@@ -27,65 +28,74 @@ pub(super) struct Sheet {
 }
 
 /// A block of declarations and what it counts for against others.
+#[derive(Debug)]
 pub(super) struct Rule {
     pub(super) block: Block,
-    pub(super) layer: Option<usize>,
-    /// It cannot be known whether the rule holds: only what hides is taken from it.
-    pub(super) doubtful: bool,
+    pub(super) layer: Layer,
     /// It stands in the sheet of the browser, which all others outrank.
     pub(super) of_browser: bool,
     pub(super) order: usize,
 }
 
-/// The declarations of a block, the last one for each property.
+/// A layer: its number, behind those of the layers around it. One is weaker than what it stands in.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Block {
-    pub(super) normal: Vec<(Property, Value)>,
-    pub(super) important: Vec<(Property, Value)>,
-    /// Properties of the page's own (`--name`), and whether they are important.
-    pub(super) custom: Vec<(Rc<str>, Rc<str>, bool)>,
+pub(super) struct Layer {
+    name: String,
+    path: Vec<usize>,
 }
 
-impl Block {
-    /// Takes `name: text` in, if a browser would.
-    pub(super) fn declare(&mut self, name: &str, text: &str, important: bool) {
-        if name.starts_with("--") {
-            if self.custom.len() < CUSTOM_MAX && text.len() <= CUSTOM_BYTES_MAX {
-                self.custom.push((name.into(), text.trim().into(), important));
-            }
-            return;
-        }
-        let name = name.to_ascii_lowercase();
-        if longhands(&name).is_empty() {
-            return;
-        }
-        let kept = if important { &mut self.important } else { &mut self.normal };
-        let mut found = declare(&name, text).unwrap_or_default();
-        if important && matches!(name.as_str(), "opacity" | "visibility") {
-            // It outranks animations.
-            found.push((Property::Animation, Value::Word(Word::Other)));
-        }
-        for (property, value) in found {
-            match kept.iter_mut().find(|it| it.0 == property) {
-                Some(old) => old.1 = value,
-                None => kept.push((property, value)),
-            }
-        }
-    }
-
-    pub(super) fn len(&self) -> usize {
-        self.normal.len() + self.important.len() + self.custom.len()
+impl Layer {
+    /// How strong it is: later ones are stronger, and strongest is what has no layer.
+    pub(super) fn rank(&self) -> impl Iterator<Item = usize> {
+        self.path.iter().copied().chain([usize::MAX])
     }
 }
 
-/// Selectors by the id, class or name that their last part asks for.
-#[derive(Default)]
-pub(super) struct Index {
-    ids: HashMap<String, Vec<Entry>>,
-    classes: HashMap<String, Vec<Entry>>,
-    names: HashMap<String, Vec<Entry>>,
-    rest: Vec<Entry>,
+/// The declarations of a block, the last one of each name.
+pub(super) type Block = Vec<Declared>;
+
+/// `name: text`.
+#[derive(Clone, Debug)]
+pub(super) struct Declared {
+    pub(super) name: Rc<str>,
+    pub(super) text: Rc<str>,
+    pub(super) important: bool,
 }
+
+impl Declared {
+    /// A property of the page's own?
+    pub(super) fn is_custom(&self) -> bool {
+        self.name.starts_with("--")
+    }
+
+    /// Does it hide by itself?
+    fn hides(&self) -> bool {
+        let mut style = Style::default();
+        style.declare(&self.name, &self.text, &Style::default(), FONT_PX).is_some() && style.hides()
+    }
+}
+
+/// Takes `name: text` into a block, if a browser would.
+pub(super) fn declare(block: &mut Block, name: &str, text: &str, important: bool) {
+    let custom = name.starts_with("--");
+    let (name, text) =
+        (if custom { name.to_owned() } else { name.to_ascii_lowercase() }, text.trim());
+    // What is referred to is not known yet, but whether the property is.
+    let probe = if text.to_ascii_lowercase().contains("var(") { "initial" } else { text };
+    let style = Style::default();
+    let taken = if custom {
+        block.len() < CUSTOM_MAX && text.len() <= CUSTOM_BYTES_MAX
+    } else {
+        style.clone().declare(&name, probe, &style, FONT_PX).is_some()
+    };
+    if taken {
+        block.retain(|it| *it.name != *name || it.important != important);
+        block.push(Declared { name: name.into(), text: text.into(), important });
+    }
+}
+
+/// Selectors by what their last part asks for: `#id`, `.class`, a name, or nothing.
+pub(super) type Index = HashMap<String, Vec<Entry>>;
 
 /// A selector and its rule.
 pub(super) struct Entry {
@@ -95,142 +105,96 @@ pub(super) struct Entry {
     pub(super) price: usize,
 }
 
-impl Index {
-    fn add(&mut self, selector: Selector<Names>, price: usize, rule: usize) {
-        let bucket = match key(&selector) {
-            Some((Key::Id, name)) => self.ids.entry(name).or_default(),
-            Some((Key::Class, name)) => self.classes.entry(name).or_default(),
-            Some((Key::Name, name)) => self.names.entry(name).or_default(),
-            None => &mut self.rest,
-        };
-        bucket.push(Entry { selector, rule, price });
-    }
-
-    /// Selectors that may match an element; no other does.
-    pub(super) fn candidates(&self, element: &Element) -> impl Iterator<Item = &Entry> {
-        fn get<'i>(map: &'i HashMap<String, Vec<Entry>>, name: &str) -> &'i [Entry] {
-            if map.is_empty() {
-                return &[];
-            }
-            let upper = name.bytes().any(|it| it.is_ascii_uppercase());
-            let name =
-                if upper { Cow::Owned(name.to_ascii_lowercase()) } else { Cow::Borrowed(name) };
-            map.get(&*name).map(Vec::as_slice).unwrap_or_default()
-        }
-        let id = element.attribute("id").map(|it| get(&self.ids, it)).unwrap_or_default();
-        let named = get(&self.names, &element.name.local);
-        let classes = element.classes().flat_map(|it| get(&self.classes, it));
-        self.rest.iter().chain(named).chain(classes).chain(id)
-    }
-
-    pub(super) fn is_empty(&self) -> bool {
-        self.ids.is_empty()
-            && self.classes.is_empty()
-            && self.names.is_empty()
-            && self.rest.is_empty()
-    }
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Key {
-    Name,
-    Class,
-    Id,
+/// Selectors that may match an element; no other does.
+pub(super) fn candidates<'i>(
+    index: &'i Index,
+    element: &Element,
+) -> impl Iterator<Item = &'i Entry> {
+    let classes = element.attribute("class").unwrap_or_default().split_ascii_whitespace();
+    let ids = element.attribute("id").into_iter().map(|it| format!("#{it}"));
+    let keys = [String::new(), element.local().to_owned()].into_iter().chain(ids);
+    let keys = keys.chain(classes.map(|it| format!(".{it}")));
+    keys.filter_map(|mut it| {
+        it.make_ascii_lowercase();
+        index.get(&it)
+    })
+    .flatten()
 }
 
 /// The rarest of what the last part of a selector asks for, in small letters.
-fn key(selector: &Selector<Names>) -> Option<(Key, String)> {
-    let mut best: Option<(Key, String)> = None;
-    let mut take = |kind: Key, name: &super::selector::Name| {
-        if best.as_ref().is_none_or(|it| it.0 < kind) {
-            best = Some((kind, name.as_ref().to_ascii_lowercase()));
-        }
-    };
+fn key(selector: &Selector<Names>) -> String {
+    let mut best = String::new();
     let mut parts = selector.iter();
     loop {
         for part in parts.by_ref() {
-            if let Component::ID(name) = part {
-                take(Key::Id, name);
+            let found = if let Component::ID(name) = part {
+                format!("#{}", name.as_ref())
             } else if let Component::Class(name) = part {
-                take(Key::Class, name);
+                format!(".{}", name.as_ref())
             } else if let Component::LocalName(it) = part {
-                take(Key::Name, &it.lower_name);
+                it.lower_name.as_ref().to_owned()
             } else if let Component::Is(list) | Component::Where(list) = part
                 && let [only] = list.slice()
-                && let Some((kind, name)) = key(only)
             {
-                take(kind, &name.as_str().into());
+                key(only)
+            } else {
+                continue;
+            };
+            let rank = |it: &str| (it.starts_with('#'), it.starts_with('.'), !it.is_empty());
+            if rank(&found) > rank(&best) {
+                best = found;
             }
         }
         // Before a pseudo-element stands the element that it belongs to.
-        let next = parts.next_sequence();
-        if !next.is_some_and(|it| it.is_pseudo_element()) {
+        if !parts.next_sequence().is_some_and(|it| it.is_pseudo_element()) {
+            best.make_ascii_lowercase();
             return best;
         }
     }
 }
 
 impl Sheet {
-    /// Adds a rule for each selector of the list.
-    pub(super) fn add(&mut self, selectors: &Selectors, rule: Rule) {
+    /// Adds a rule for each selector of the list. What `doubtful` rules say counts only as far as it hides.
+    pub(super) fn add(&mut self, selectors: &Selectors, mut rule: Rule, doubtful: bool) {
+        if doubtful {
+            rule.block.retain(Declared::hides);
+        }
+        if rule.block.is_empty() {
+            return;
+        }
         if self.rules.len() >= RULES_MAX {
             self.cut = true;
             return;
         }
-        let at = self.rules.len();
         for selector in selectors.list.slice() {
-            match selector.pseudo_element() {
-                None => self.elements.add(selector.clone(), selectors.price, at),
-                Some(Pseudo::BeforeOrAfter) => {
-                    self.pseudo.add(selector.clone(), selectors.price, at)
-                }
-                Some(Pseudo::Other) => {}
-            }
+            let index = match selector.pseudo_element().map(AsRef::as_ref) {
+                None => &mut self.elements,
+                Some("before" | "after") => &mut self.pseudo,
+                Some(_) => continue,
+            };
+            let (selector, price, rule) = (selector.clone(), selectors.price, self.rules.len());
+            index.entry(key(&selector)).or_default().push(Entry { selector, rule, price });
         }
         self.rules.push(rule);
     }
 
     /// The layer of this name within another, which is made if it is new. One without a name is always new.
-    pub(super) fn layer(&mut self, name: &str, within: Option<usize>) -> Option<usize> {
-        let mut at = within;
+    pub(super) fn layer(&mut self, name: &str, within: &Layer) -> Layer {
+        let mut layer = within.clone();
         for part in name.split('.').map(str::trim) {
-            let same = |it: &Layer| it.within == at && it.name == part && !part.is_empty();
-            let found = self.layers.iter().position(same);
-            at = found.or_else(|| {
-                self.cut |= self.layers.len() >= LAYERS_MAX;
-                (self.layers.len() < LAYERS_MAX).then(|| {
-                    self.layers.push(Layer { name: part.to_owned(), within: at });
-                    self.layers.len() - 1
-                })
-            });
-        }
-        at
-    }
-
-    /// How strong each layer is: later ones are stronger, and a layer than those within it.
-    pub(super) fn ranks(&self) -> Vec<usize> {
-        let path = |mut at: usize| {
-            let mut path = vec![usize::MAX, at];
-            while let Some(up) = self.layers.get(at).and_then(|it| it.within) {
-                path.push(up);
-                at = up;
+            layer.name = format!("{}.{part}", layer.name);
+            let known = self.layers.iter().position(|it| *it == layer.name && !part.is_empty());
+            if known.is_none() && self.layers.len() >= LAYERS_MAX {
+                self.cut = true;
+                return layer;
             }
-            path.reverse();
-            path
-        };
-        let mut sorted: Vec<usize> = (0..self.layers.len()).collect();
-        sorted.sort_by_cached_key(|it| path(*it));
-        let mut ranks = vec![0; sorted.len()];
-        for (rank, at) in sorted.into_iter().enumerate() {
-            ranks.get_mut(at).into_iter().for_each(|it| *it = rank);
+            layer.path.push(known.unwrap_or(self.layers.len()));
+            if known.is_none() {
+                self.layers.push(layer.name.clone());
+            }
         }
-        ranks
+        layer
     }
-}
-
-struct Layer {
-    name: String,
-    within: Option<usize>,
 }
 
 /// Rules of a page.

@@ -29,8 +29,8 @@ pub(super) enum Content {
 pub(super) struct Element {
     pub(super) name: Rc<QualName>,
     pub(super) attributes: Vec<Attribute>,
-    /// Only a `<template>` has one.
-    template: Option<Id>,
+    /// What stands inside a `<template>`.
+    pub(super) template: Option<Id>,
     annotation_of_html: bool,
 }
 
@@ -41,29 +41,25 @@ impl Element {
         self.attributes.iter().find(named).map(|it| &*it.value)
     }
 
-    /// The names in its `class`.
-    pub(super) fn classes(&self) -> impl Iterator<Item = &str> {
-        self.attribute("class").unwrap_or_default().split_ascii_whitespace()
+    /// Is an attribute this word, in any case?
+    pub(super) fn says(&self, name: &str, word: &str) -> bool {
+        self.attribute(name).is_some_and(|it| it.trim().eq_ignore_ascii_case(word))
+    }
+
+    pub(super) fn local(&self) -> &str {
+        &self.name.local
     }
 
     pub(super) fn is_html(&self) -> bool {
         self.name.ns == ns!(html)
-    }
-
-    pub(super) fn is_math(&self) -> bool {
-        self.name.ns == ns!(mathml)
-    }
-
-    pub(super) fn is_svg(&self) -> bool {
-        self.name.ns == ns!(svg)
     }
 }
 
 #[derive(Debug)]
 pub(super) struct Node {
     pub(super) content: Content,
-    parent: Option<Id>,
-    before: Option<Id>,
+    pub(super) parent: Option<Id>,
+    pub(super) before: Option<Id>,
     pub(super) after: Option<Id>,
     pub(super) first: Option<Id>,
     last: Option<Id>,
@@ -73,7 +69,8 @@ pub(super) struct Node {
 #[derive(Debug)]
 pub(super) struct Tree {
     nodes: Vec<Node>,
-    quirks: bool,
+    /// Is it written as pages were before there were standards? Browsers match its classes in any case.
+    pub(super) is_quirky: bool,
 }
 
 impl Tree {
@@ -82,55 +79,33 @@ impl Tree {
     }
 
     pub(super) fn element(&self, id: Id) -> Option<&Element> {
-        match &self.get(id)?.content {
-            Content::Element(element) => Some(element),
-            Content::Root | Content::Text(_) | Content::Comment(_) => None,
-        }
-    }
-
-    /// Is it written as pages were before there were standards? Browsers match its classes in any case.
-    pub(super) fn is_quirky(&self) -> bool {
-        self.quirks
-    }
-
-    pub(super) fn before(&self, id: Id) -> Option<Id> {
-        self.get(id)?.before
-    }
-
-    pub(super) fn after(&self, id: Id) -> Option<Id> {
-        self.get(id)?.after
-    }
-
-    pub(super) fn first(&self, id: Id) -> Option<Id> {
-        self.get(id)?.first
+        element_of(self.get(id)?)
     }
 
     pub(super) fn elements(&self) -> impl Iterator<Item = (Id, &Element)> {
-        self.nodes.iter().enumerate().filter_map(|(id, it)| match &it.content {
-            Content::Element(element) => Some((id, element)),
-            Content::Root | Content::Text(_) | Content::Comment(_) => None,
-        })
+        self.nodes.iter().enumerate().filter_map(|(id, it)| Some((id, element_of(it)?)))
+    }
+
+    pub(super) fn children(&self, id: Id) -> impl Iterator<Item = Id> {
+        let first = self.get(id).and_then(|it| it.first);
+        std::iter::successors(first, |it| self.get(*it)?.after)
+    }
+
+    pub(super) fn element_children(&self, id: Id) -> impl Iterator<Item = (Id, &Element)> {
+        self.children(id).filter_map(|it| Some((it, self.element(it)?)))
     }
 
     /// The children that are text, put together.
     pub(super) fn text_of(&self, id: Id) -> String {
-        let children = std::iter::successors(self.first(id), |it| self.after(*it));
-        let nodes = children.filter_map(|it| self.get(it));
-        let texts = nodes.filter_map(|it| match &it.content {
-            Content::Text(text) => Some(&**text),
-            Content::Root | Content::Element(_) | Content::Comment(_) => None,
-        });
-        texts.collect()
+        let nodes = self.children(id).filter_map(|it| self.get(it));
+        nodes
+            .filter_map(|it| if let Content::Text(it) = &it.content { Some(&**it) } else { None })
+            .collect()
     }
+}
 
-    pub(super) fn parent(&self, id: Id) -> Option<Id> {
-        self.get(id).and_then(|it| it.parent)
-    }
-
-    /// What stands inside a `<template>`.
-    pub(super) fn template(&self, element: &Element) -> Option<Id> {
-        element.template
-    }
+fn element_of(node: &Node) -> Option<&Element> {
+    if let Content::Element(element) = &node.content { Some(element) } else { None }
 }
 
 /// A node as the parser holds it. The name stands beside the number, because the parser asks for it
@@ -152,14 +127,10 @@ pub(super) struct Builder {
 
 impl Builder {
     pub(super) fn new() -> Self {
-        let nameless = QualName::new(None, ns!(), LocalName::from(""));
-        let document = Handle { id: DOCUMENT, name: Rc::new(nameless) };
-        let builder = Self {
-            nodes: RefCell::default(),
-            document,
-            work: Cell::new(0),
-            quirks: Cell::new(false),
-        };
+        let name = Rc::new(QualName::new(None, ns!(), LocalName::from("")));
+        let document = Handle { id: DOCUMENT, name };
+        let (nodes, work, quirks) = (RefCell::default(), Cell::new(0), Cell::new(false));
+        let builder = Self { nodes, document, work, quirks };
         builder.add(Content::Root);
         builder
     }
@@ -171,20 +142,14 @@ impl Builder {
 
     /// What was built, leaving nothing behind.
     pub(super) fn take(&self) -> Tree {
-        Tree { nodes: self.nodes.take(), quirks: self.quirks.get() }
+        Tree { nodes: self.nodes.take(), is_quirky: self.quirks.get() }
     }
 
     fn add(&self, content: Content) -> Id {
         self.spend(1);
+        let (parent, before, after, first, last) = (None, None, None, None, None);
         let mut nodes = self.nodes.borrow_mut();
-        nodes.push(Node {
-            content,
-            parent: None,
-            before: None,
-            after: None,
-            first: None,
-            last: None,
-        });
+        nodes.push(Node { content, parent, before, after, first, last });
         nodes.len() - 1
     }
 
@@ -196,58 +161,59 @@ impl Builder {
         self.nodes.borrow_mut().get_mut(id).map(change).unwrap_or_default()
     }
 
-    fn detach(&self, id: Id) {
-        let (parent, before, after) =
-            self.with(id, |it| (it.parent.take(), it.before.take(), it.after.take()));
-        match before {
-            Some(before) => self.with(before, |it| it.after = after),
-            None => parent.into_iter().for_each(|it| self.with(it, |it| it.first = after)),
-        }
-        match after {
-            Some(after) => self.with(after, |it| it.before = before),
-            None => parent.into_iter().for_each(|it| self.with(it, |it| it.last = before)),
-        }
-    }
-
-    fn attach(&self, parent: Id, id: Id) {
-        self.detach(id);
-        let last = self.with(parent, |it| it.last.replace(id));
-        self.with(id, |it| (it.parent, it.before) = (Some(parent), last));
-        match last {
-            Some(last) => self.with(last, |it| it.after = Some(id)),
-            None => self.with(parent, |it| it.first = Some(id)),
-        }
-    }
-
-    fn attach_before(&self, sibling: Id, id: Id) {
-        self.detach(id);
-        let Some(parent) = self.with(sibling, |it| it.parent) else { return };
-        let before = self.with(sibling, |it| it.before.replace(id));
-        self.with(id, |it| {
-            (it.parent, it.before, it.after) = (Some(parent), before, Some(sibling));
-        });
-        match before {
-            Some(before) => self.with(before, |it| it.after = Some(id)),
-            None => self.with(parent, |it| it.first = Some(id)),
-        }
-    }
-
-    /// Text beside text is one text.
-    fn lengthens(&self, id: Option<Id>, more: &StrTendril) -> bool {
-        let Some(id) = id else { return false };
+    fn of_element<T: Default>(&self, id: Id, get: impl FnOnce(&mut Element) -> T) -> T {
         self.with(id, |it| match &mut it.content {
-            Content::Text(text) => {
-                text.push_tendril(more);
-                true
-            }
-            Content::Root | Content::Element(_) | Content::Comment(_) => false,
+            Content::Element(element) => get(element),
+            Content::Root | Content::Text(_) | Content::Comment(_) => T::default(),
         })
     }
 
-    fn template_of(&self, id: Id) -> Option<Id> {
-        self.with(id, |it| match &it.content {
-            Content::Element(element) => element.template,
-            Content::Root | Content::Text(_) | Content::Comment(_) => None,
+    /// Makes two nodes neighbours; where there is none, the other stands at the edge of `parent`.
+    fn join(&self, parent: Id, before: Option<Id>, after: Option<Id>) {
+        match before {
+            Some(before) => self.with(before, |it| it.after = after),
+            None => self.with(parent, |it| it.first = after),
+        }
+        match after {
+            Some(after) => self.with(after, |it| it.before = before),
+            None => self.with(parent, |it| it.last = before),
+        }
+    }
+
+    fn detach(&self, id: Id) {
+        let at = self.with(id, |it| (it.parent.take(), it.before.take(), it.after.take()));
+        if let (Some(parent), before, after) = at {
+            self.join(parent, before, after);
+        }
+    }
+
+    /// Puts something into `parent`: before `after`, or at its end.
+    fn insert(&self, parent: Id, after: Option<Id>, child: NodeOrText<Handle>) {
+        if let NodeOrText::AppendNode(node) = &child {
+            self.detach(node.id);
+        }
+        let before = match after {
+            Some(after) => self.with(after, |it| it.before),
+            None => self.with(parent, |it| it.last),
+        };
+        let id = match child {
+            NodeOrText::AppendNode(node) => node.id,
+            // Text beside text is one text.
+            NodeOrText::AppendText(text) if before.is_some_and(|it| self.lengthens(it, &text)) => {
+                return;
+            }
+            NodeOrText::AppendText(text) => self.add(Content::Text(text)),
+        };
+        self.join(parent, before, Some(id));
+        self.join(parent, Some(id), after);
+        self.with(id, |it| it.parent = Some(parent));
+    }
+
+    fn lengthens(&self, id: Id, more: &StrTendril) -> bool {
+        self.with(id, |it| {
+            let Content::Text(text) = &mut it.content else { return false };
+            text.push_tendril(more);
+            true
         })
     }
 }
@@ -274,18 +240,17 @@ impl TreeSink for Builder {
     fn create_element(&self, name: QualName, attrs: Vec<Attribute>, flags: ElementFlags) -> Handle {
         self.spend(attrs.len());
         let name = Rc::new(name);
-        let template = flags.template.then(|| self.add(Content::Root));
         let id = self.add(Content::Element(Element {
             name: Rc::clone(&name),
             attributes: attrs,
-            template,
+            template: flags.template.then(|| self.add(Content::Root)),
             annotation_of_html: flags.mathml_annotation_xml_integration_point,
         }));
         Handle { id, name }
     }
 
     fn create_comment(&self, text: StrTendril) -> Handle {
-        Handle { id: self.add(Content::Comment(text)), name: Rc::clone(&self.document.name) }
+        Handle { id: self.add(Content::Comment(text)), ..self.document.clone() }
     }
 
     fn create_pi(&self, _: StrTendril, data: StrTendril) -> Handle {
@@ -293,14 +258,7 @@ impl TreeSink for Builder {
     }
 
     fn append(&self, parent: &Handle, child: NodeOrText<Handle>) {
-        match child {
-            NodeOrText::AppendNode(node) => self.attach(parent.id, node.id),
-            NodeOrText::AppendText(text) => {
-                if !self.lengthens(self.with(parent.id, |it| it.last), &text) {
-                    self.attach(parent.id, self.add(Content::Text(text)));
-                }
-            }
-        }
+        self.insert(parent.id, None, child);
     }
 
     fn append_based_on_parent_node(
@@ -309,18 +267,17 @@ impl TreeSink for Builder {
         other: &Handle,
         child: NodeOrText<Handle>,
     ) {
-        if self.with(element.id, |it| it.parent).is_some() {
-            self.append_before_sibling(element, child);
-        } else {
-            self.append(other, child);
+        match self.with(element.id, |it| it.parent) {
+            Some(parent) => self.insert(parent, Some(element.id), child),
+            None => self.insert(other.id, None, child),
         }
     }
 
     fn append_doctype_to_document(&self, _: StrTendril, _: StrTendril, _: StrTendril) {}
 
     fn get_template_contents(&self, target: &Handle) -> Handle {
-        let id = self.template_of(target.id).unwrap_or(target.id);
-        Handle { id, name: Rc::clone(&self.document.name) }
+        let id = self.of_element(target.id, |it| it.template).unwrap_or(target.id);
+        Handle { id, ..self.document.clone() }
     }
 
     fn same_node(&self, x: &Handle, y: &Handle) -> bool {
@@ -332,26 +289,18 @@ impl TreeSink for Builder {
     }
 
     fn append_before_sibling(&self, sibling: &Handle, child: NodeOrText<Handle>) {
-        match child {
-            NodeOrText::AppendNode(node) => self.attach_before(sibling.id, node.id),
-            NodeOrText::AppendText(text) => {
-                if !self.lengthens(self.with(sibling.id, |it| it.before), &text) {
-                    self.attach_before(sibling.id, self.add(Content::Text(text)));
-                }
-            }
+        if let Some(parent) = self.with(sibling.id, |it| it.parent) {
+            self.insert(parent, Some(sibling.id), child);
         }
     }
 
     fn add_attrs_if_missing(&self, target: &Handle, attrs: Vec<Attribute>) {
         self.spend(attrs.len());
-        self.with(target.id, |it| {
-            if let Content::Element(element) = &mut it.content {
-                for new in attrs {
-                    if element.attributes.len() < ATTRIBUTES_MAX
-                        && !element.attributes.iter().any(|it| it.name == new.name)
-                    {
-                        element.attributes.push(new);
-                    }
+        self.of_element(target.id, |element| {
+            for new in attrs {
+                let known = element.attributes.iter().any(|it| it.name == new.name);
+                if !known && element.attributes.len() < ATTRIBUTES_MAX {
+                    element.attributes.push(new);
                 }
             }
         });
@@ -362,17 +311,15 @@ impl TreeSink for Builder {
     }
 
     fn reparent_children(&self, node: &Handle, new_parent: &Handle) {
-        while let Some(child) = self.with(node.id, |it| it.first) {
+        while let Some(id) = self.with(node.id, |it| it.first) {
             self.spend(1);
-            self.attach(new_parent.id, child);
+            let name = Rc::clone(&self.document.name);
+            self.insert(new_parent.id, None, NodeOrText::AppendNode(Handle { id, name }));
         }
     }
 
     fn is_mathml_annotation_xml_integration_point(&self, handle: &Handle) -> bool {
-        self.with(handle.id, |it| match &it.content {
-            Content::Element(element) => element.annotation_of_html,
-            Content::Root | Content::Text(_) | Content::Comment(_) => false,
-        })
+        self.of_element(handle.id, |it| it.annotation_of_html)
     }
 }
 

@@ -71,18 +71,17 @@ impl Writer {
         self.unplaced += 1;
     }
 
-    /// Closes the last one; gives what stands inside, if there is anything.
-    pub(super) fn close(&mut self, mark: impl FnOnce(&str) -> String) -> bool {
-        let Some((_, place)) = self.marks.pop() else { return false };
+    /// Closes the last one with what `mark` makes of the text inside, if there is any.
+    pub(super) fn close(&mut self, mark: impl FnOnce(&str) -> String) {
+        let Some((_, place)) = self.marks.pop() else { return };
         let Some(place) = place else {
             self.unplaced = self.unplaced.saturating_sub(1);
-            return false;
+            return;
         };
         let end = mark(self.out.get(place..).unwrap_or_default());
         if !self.full() {
             self.out.push_str(&end);
         }
-        true
     }
 
     pub(super) fn push_prefix(&mut self, first: Option<String>, rest: &'static str) {
