@@ -27,6 +27,7 @@ use crate::permit::Permit;
 use crate::proposed::Proposed;
 use crate::record;
 use crate::refusal::Refusal;
+use crate::risk::Observation;
 use crate::ruling::Ruling;
 use crate::sessions::Handle;
 use crate::state::{self, State, StateError};
@@ -49,6 +50,7 @@ pub struct Begun {
     verdict: Verdict,
     who: Caller,
     understood: Understood,
+    observation: Observation,
     /// The flags that the grant gives to what comes back.
     granted: Taint,
     session: Handle,
@@ -194,6 +196,7 @@ impl Monitor {
         drop(session);
         // What is remembered of it names no secret; what is done is in the permit.
         let understood = self.remembered(&proposed);
+        let observation = proposed.observation().clone();
         let Some(permit) = Permit::mint(proposed, &ruling, entry.opening()) else {
             return Err(Refusal::Stopped(Box::new(verdict)));
         };
@@ -202,6 +205,7 @@ impl Monitor {
             verdict,
             who: who.clone(),
             understood,
+            observation,
             granted: ruling.taint(),
             session: handle,
             state: Arc::clone(self.state()),
@@ -234,7 +238,8 @@ impl Monitor {
         // Absorb, also what is withheld: its length and its moment may say something already.
         let (record, granted) = (entry.id(), begun.granted);
         let came = Came { record, granted, was_marked: begun.was_marked, at: self.now() };
-        let (change, tag, standing) = session.absorb_output(&begun.understood, &inspected, came);
+        let of = (&begun.understood, &begun.observation);
+        let (change, tag, standing) = session.absorb_output(of, &inspected, came);
         self.keep(&mut session, &change)?;
         self.tell_parents(&mut session, &change)?;
 

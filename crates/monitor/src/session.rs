@@ -26,7 +26,7 @@ use crate::output::{Status, Words};
 use crate::posture::Posture;
 use crate::provenance::{Body, Catalogue, Ledger, orders_to_assistant};
 use crate::refusal::Refusal;
-use crate::risk::{Opener, Outcome, Risk};
+use crate::risk::{Observation, Opener, Outcome, Risk};
 use crate::sanitizing::Standing;
 use crate::taint::{self, SessionTaint};
 use crate::target::Reach;
@@ -288,7 +288,7 @@ impl Session {
     /// Takes in an output; gives the change, the label of the output, and what the session knows of it.
     pub(crate) fn absorb_output(
         &mut self,
-        asked: &Understood,
+        (asked, proposed): (&Understood, &Observation),
         inspected: &Inspected,
         came: Came,
     ) -> (Change, Option<TaintTag>, Standing) {
@@ -296,7 +296,7 @@ impl Session {
             Status::Done => Outcome::Done,
             Status::Failed | Status::NotBegun => Outcome::Failed,
         };
-        let seen = asked.observation().with_outcome(outcome);
+        let seen = Observation { outcome, from_flagged: false, ..proposed.clone() };
         let before = self.risk.snapshot().clone();
         self.risk.observe(&seen.with_flag(inspected.flag()));
         let mut standing =

@@ -1,9 +1,9 @@
 //! Days of a year, in the spellings of twelve languages.
 
-use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use super::hash::{Key, key};
+use super::words::Table;
 
 /// The space of days among the keys.
 const DAY: u8 = b'd';
@@ -13,8 +13,12 @@ pub(super) fn days(folded: &str, mut found: impl FnMut(Key, &[&str])) {
     if !folded.bytes().any(|it| it.is_ascii_digit()) {
         return;
     }
-    let all: Vec<&str> =
-        folded.split(|it: char| !it.is_alphanumeric()).filter(|it| !it.is_empty()).collect();
+    let all = runs(folded);
+    let is_east_asian = folded.contains('月');
+    let has_day = |at: Option<usize>| {
+        at.and_then(|it| all.get(it))
+            .is_some_and(|it| it.starts_with(|it: char| it.is_ascii_digit()))
+    };
     let day_of = |text: &str| {
         let bare = text.trim_end_matches(char::is_alphabetic);
         let suffix = text.len().saturating_sub(bare.len());
@@ -26,10 +30,10 @@ pub(super) fn days(folded: &str, mut found: impl FnMut(Key, &[&str])) {
         found(key(DAY, &format!("*-{day}")), &[]);
     };
     for (at, word) in all.iter().enumerate() {
-        if let Some((month, day)) = east_asian(word) {
+        if let Some((month, day)) = is_east_asian.then(|| east_asian(word)).flatten() {
             found(&month.to_string(), day, &[]);
         }
-        if let Some(day) = ordinal(word).filter(|_| month_of(word).is_none()) {
+        if let Some(day) = ordinal(word) {
             found("*", day, &[word]);
         }
         let next = |ahead: usize| all.get(at.saturating_add(ahead)).copied().unwrap_or_default();
@@ -45,6 +49,11 @@ pub(super) fn days(folded: &str, mut found: impl FnMut(Key, &[&str])) {
                 found(&month.to_string(), day, &[word, next(1), next(2)]);
             }
         }
+        // Most words have no day beside them, and need not be looked up.
+        let beside = [at.checked_sub(2), at.checked_sub(1), at.checked_add(1)];
+        if !beside.into_iter().any(has_day) {
+            continue;
+        }
         let Some(month) = month_of(word) else { continue };
         let before = at.checked_sub(1).and_then(|it| all.get(it)).copied().unwrap_or_default();
         let earlier = at.checked_sub(2).and_then(|it| all.get(it)).copied().unwrap_or_default();
@@ -57,6 +66,26 @@ pub(super) fn days(folded: &str, mut found: impl FnMut(Key, &[&str])) {
             }
         }
     }
+}
+
+/// The runs of letters and digits of a text.
+fn runs(text: &str) -> Vec<&str> {
+    if !text.is_ascii() {
+        let runs = text.split(|it: char| !it.is_alphanumeric());
+        return runs.filter(|it| !it.is_empty()).collect();
+    }
+    let mut found = Vec::new();
+    let mut start = 0_usize;
+    for (at, byte) in text.bytes().chain(std::iter::once(b' ')).enumerate() {
+        if byte.is_ascii_alphanumeric() {
+            continue;
+        }
+        if start < at {
+            found.extend(text.get(start..at));
+        }
+        start = at.saturating_add(1);
+    }
+    found
 }
 
 /// `20th`: the day of a month that is not named.
@@ -83,8 +112,8 @@ fn month_of(word: &str) -> Option<usize> {
     NUMBERS_OF_MONTHS.get(word).copied()
 }
 
-/// The same, to be looked up: it is asked of every word.
-static NUMBERS_OF_MONTHS: LazyLock<HashMap<&str, usize>> = LazyLock::new(|| {
+/// The same, to be looked up.
+static NUMBERS_OF_MONTHS: LazyLock<Table<&str, usize>> = LazyLock::new(|| {
     let numbered = MONTHS.iter().zip(1_usize..);
     numbered.flat_map(|(names, number)| names.iter().map(move |it| (*it, number))).collect()
 });

@@ -1,7 +1,6 @@
 //! Values of a kind that can take each other's place: numbers, days, addresses, accounts, ids of one pattern. Where the
 //! user gave one, and a call has another in its stead, somebody else chose it.
 
-use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize};
@@ -11,6 +10,7 @@ use super::atoms::{self, Kind};
 use super::days::days;
 use super::hash::{Key, key};
 use super::norm::{fold, word_key, words};
+use super::words::Table;
 
 /// What kind of value it is: only those of one kind stand for each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -171,7 +171,7 @@ fn number(token: &str) -> Option<String> {
 }
 
 /// Numbers that are written out, from two to twelve, but for those that are other words as well (`one`, `due`, `once`).
-static NUMERALS: LazyLock<HashMap<&str, &str>> = LazyLock::new(|| {
+static NUMERALS: LazyLock<Table<&str, &str>> = LazyLock::new(|| {
     let lines = include_str!("words/numerals.txt").lines().filter_map(|it| it.split_once(' '));
     lines.flat_map(|(number, words)| words.split(' ').map(move |it| (it, number))).collect()
 });

@@ -205,11 +205,11 @@ fn turned(table: &'static str, kind: fn(&str) -> Option<u32>) -> Table<&'static 
 }
 
 /// A table that only this program fills. Nobody can make its words collide, so a cheap hash will do.
-type Table<K, V> = HashMap<K, V, BuildHasherDefault<Mix>>;
+pub(super) type Table<K, V> = HashMap<K, V, BuildHasherDefault<Mix>>;
 
 /// Multiplies and mixes, eight bytes at a time.
 #[derive(Default)]
-struct Mix(u64);
+pub(super) struct Mix(u64);
 
 impl Hasher for Mix {
     fn write(&mut self, bytes: &[u8]) {

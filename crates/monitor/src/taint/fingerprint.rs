@@ -47,8 +47,21 @@ fn normal_ascii(text: &str) -> String {
     if !odd && !edge(first) && !edge(last) {
         return text.to_ascii_lowercase();
     }
-    let visible: String = text.chars().filter(|it| !is_unseen(*it)).collect();
-    joined(&visible.to_ascii_lowercase())
+    let mut out = String::with_capacity(text.len());
+    let mut blank = false;
+    for byte in bytes {
+        let it = char::from(*byte);
+        if it.is_whitespace() {
+            blank = true;
+        } else if !control(*byte) {
+            if blank && !out.is_empty() {
+                out.push(' ');
+            }
+            blank = false;
+            out.push(it.to_ascii_lowercase());
+        }
+    }
+    out
 }
 
 fn joined(text: &str) -> String {
