@@ -60,8 +60,9 @@ def called(request, name, arguments, meta):
         for step in range(arguments["steps"]):
             params = {"progressToken": meta.get("progressToken"), "progress": step + 1, "total": arguments["steps"]}
             if name == "pour":
-                # No text that is looked at: it is about what waits, not about what it says.
-                params["_meta"] = {"rest": "x" * arguments["bytes"]}
+                # A text that nobody has the time to look at, and numbers, which say nothing: the numbers alone have so many bytes.
+                params["message"] = "word " * (arguments["bytes"] // 5)
+                params["_meta"] = {"rest": [10**18] * (arguments["bytes"] // 20)}
             say({"method": "notifications/progress", "params": params})
         POURED.extend([name] if name == "pour" else [])
         return "counted"

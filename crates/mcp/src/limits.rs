@@ -70,9 +70,17 @@ pub const NOTIFICATIONS_PERIOD: Duration = Duration::from_secs(1);
 
 /// Notifications of one server whose texts are judged in one period; of more, the texts are not passed on.
 pub const NOTICES_JUDGED_MAX: u32 = 50;
-/// Bytes of texts with spaces that are passed on beside results without a look.
-pub const WORDS_BYTES_MAX: usize = 20;
-/// Bytes of one text without spaces that is passed on in the same way.
+/// Bytes of texts in one such notification that are judged; of one with more, the text is not passed on.
+pub const NOTICE_BYTES_MAX: usize = 16 * 1024;
+/// Bytes of such texts of one server that are judged in one period.
+pub const NOTICE_BYTES_PERIOD_MAX: u32 = 64 * 1024;
+/// Bytes of such texts that are judged about the progress of one call.
+pub const NOTICE_BYTES_CALL_MAX: usize = 256 * 1024;
+/// Texts of one server that were left out and are recorded; that there were more, nobody needs.
+pub const NOTICES_LEFT_OUT_TOLD_MAX: u32 = 1;
+/// Bytes of words, and of texts with spaces, that are passed on beside results without a look.
+pub const WORDS_BYTES_MAX: usize = 24;
+/// Bytes of one text with digits and without spaces that is passed on in the same way.
 pub const WORD_BYTES_MAX: usize = 100;
 
 /// Messages that wait to be written to one peer.

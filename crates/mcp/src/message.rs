@@ -179,6 +179,14 @@ impl Message {
         self.line.is_empty()
     }
 
+    /// Takes out what no message has beside its method and parameters, or its outcome; says whether there was any.
+    pub(crate) fn strip_envelope(&mut self) -> bool {
+        let Some(object) = self.value.as_object_mut() else { return false };
+        let before = object.len();
+        object.retain(|key, _| ENVELOPE.contains(&key.as_str()));
+        object.len() != before
+    }
+
     /// Gives a response or request another id.
     pub fn set_id(&mut self, id: &Id) {
         if let Some(object) = self.value.as_object_mut() {

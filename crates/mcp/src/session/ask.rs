@@ -68,7 +68,7 @@ impl Session {
             server: target.server,
             method: target.method.clone(),
             era: target.era,
-            progress_token: None,
+            progress: None,
             stage: Stage::Asking(asking.clone()),
         };
         self.open.insert(id.clone(), open);

@@ -88,7 +88,7 @@ impl Session {
             server,
             method: target.method,
             era: target.era,
-            progress_token: token(&message),
+            progress: token(&message),
             stage,
         };
         self.open.insert(id.clone(), open);

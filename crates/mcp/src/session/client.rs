@@ -1,7 +1,7 @@
 //! Messages of the client.
 
 use super::Session;
-use super::state::{Open, Phase, Stage};
+use super::state::{Open, Phase, Progress, Stage};
 use crate::era::{self, Era};
 use crate::gate::{Begun, Call, Kind};
 use crate::limits::{CANCELLED_MAX, OPEN_REQUESTS_MAX, WAITING_MAX};
@@ -63,7 +63,7 @@ impl Session {
         }
         let method = message.method().to_owned();
         link.waiting.push_back(message);
-        let open = Open { server, method, era, progress_token: None, stage: Stage::Waiting };
+        let open = Open { server, method, era, progress: None, stage: Stage::Waiting };
         self.open.insert(id.clone(), open);
     }
 
@@ -101,8 +101,7 @@ impl Session {
     /// Sends a request whose answer needs no gate.
     pub(super) fn forward_plain(&mut self, id: &Id, server: usize, message: Message, era: Era) {
         let method = message.method().to_owned();
-        let open =
-            Open { server, method, era, progress_token: token(&message), stage: Stage::Plain };
+        let open = Open { server, method, era, progress: token(&message), stage: Stage::Plain };
         self.open.insert(id.clone(), open);
         let line = self.for_server(server, message, era);
         self.send_server(server, line);
@@ -203,6 +202,7 @@ impl Session {
 }
 
 /// The token by which a request wants to hear of its progress.
-pub(super) fn token(message: &Message) -> Option<Value> {
-    message.params().get("_meta")?.get("progressToken").cloned()
+pub(super) fn token(message: &Message) -> Option<Progress> {
+    let token = message.params().get("_meta")?.get("progressToken")?.clone();
+    Some(Progress { token, bytes: 0 })
 }

@@ -32,7 +32,7 @@ impl Session {
         let key = self.counter;
         let method = list.method().to_owned();
         let stage = Stage::Gathering(key);
-        self.open.insert(id.clone(), Open { server: 0, method, era, progress_token: None, stage });
+        self.open.insert(id.clone(), Open { server: 0, method, era, progress: None, stage });
         let pending = having.iter().copied().collect();
         let gather = Gather { id: id.clone(), era, list, pending, parts: BTreeMap::new() };
         self.gathers.insert(key, gather);

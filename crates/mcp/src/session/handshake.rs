@@ -95,7 +95,7 @@ impl Session {
         };
         let method = message.method().to_owned();
         let stage = Stage::Handshake { message: Box::new(message), is_relayed, deadline };
-        self.open.insert(id.clone(), Open { server: 0, method, era, progress_token: None, stage });
+        self.open.insert(id.clone(), Open { server: 0, method, era, progress: None, stage });
     }
 
     /// Takes the server's answer to a handshake that was relayed.
@@ -146,6 +146,11 @@ impl Session {
             self.keep_handshake(id, request, era, false);
             return self.initialize(server);
         }
+        if let Some(result) = answer.value.get_mut("result") {
+            answer.changed |=
+                self.quieten_beside(server, request.method(), result, &["instructions"]);
+        }
+        let outcome = answer.outcome();
         let told = outcome.get("instructions").and_then(Value::as_str).map(str::to_owned);
         self.absorb(server, era, outcome.clone());
         let judged = self.links.get(server).and_then(|link| link.instructions.clone());
@@ -201,7 +206,9 @@ impl Session {
         self.links.get(server).is_some_and(|link| link.handshakes < HANDSHAKES_MAX)
     }
 
-    fn ready(&mut self, server: usize, era: Era, result: Value) {
+    fn ready(&mut self, server: usize, era: Era, mut result: Value) {
+        let method = if era == Era::Modern { "server/discover" } else { "initialize" };
+        self.quieten_beside(server, method, &mut result, &["instructions"]);
         self.absorb(server, era, result);
         if self.prefixes && self.client.is_greeted {
             self.announce_change("notifications/tools/list_changed", json!({}));

@@ -31,7 +31,7 @@ impl Session {
         let cursor = message.params().get("cursor").and_then(Value::as_str).map(str::to_owned);
         let method = message.method().to_owned();
         let stage = Stage::Tools { cursor };
-        let open = Open { server: 0, method, era, progress_token: token(&message), stage };
+        let open = Open { server: 0, method, era, progress: token(&message), stage };
         self.open.insert(id.clone(), open);
         let line = self.for_server(0, message, era);
         self.send_server(0, line);
@@ -59,6 +59,10 @@ impl Session {
         {
             *listed = Value::Array(visible.tools);
             message.changed |= !visible.is_whole;
+        }
+        if let Some(result) = message.value.get_mut("result") {
+            message.changed |=
+                self.quieten_beside(server, "tools/list", result, &["tools", "nextCursor"]);
         }
         if era == Era::Modern
             && is_legacy

@@ -20,6 +20,7 @@ mod server;
 mod state;
 mod subscribe;
 mod upstream_input;
+mod words;
 
 use crate::approvals::{Approvals, random_word};
 use crate::frame::{self, Frame};

@@ -108,7 +108,7 @@ impl Session {
             server: target.server,
             method: target.method.clone(),
             era: target.era,
-            progress_token: None,
+            progress: None,
             stage: Stage::Judging {
                 number: place.number,
                 call: Box::new(Judging { message, target, is_answered, lists }),
@@ -134,7 +134,7 @@ impl Session {
             server: answer.server,
             method: answer.method.clone(),
             era: answer.era,
-            progress_token: None,
+            progress: None,
             stage: Stage::Finishing {
                 number: place.number,
                 result: Box::new(Finishing { answer, failed, message: Arc::clone(&message) }),

@@ -1,7 +1,9 @@
 //! Messages of servers that are no answers: requests to the client, notifications, and the end.
 
 use super::Session;
+use super::notice::said;
 use super::state::{Phase, Relayed, Stage};
+use super::words::Said;
 use crate::era::Era;
 use crate::gate::{Begun, Call, Delivery, Kind};
 use crate::limits::{NOTIFICATION_BYTES_MAX, SERVER_REQUESTS_MAX};
@@ -18,7 +20,7 @@ impl Session {
         if matches!(self.phase(server), Phase::Gone { .. }) {
             return;
         }
-        if reply::strip_own_marks(&mut message.value) {
+        if reply::strip_own_marks(&mut message.value) | message.strip_envelope() {
             message.changed = true;
         }
         match message.body.clone() {
@@ -73,7 +75,7 @@ impl Session {
             return Err((METHOD_NOT_FOUND, "the client takes no requests".to_owned()));
         }
         let name = self.links.get(server).map_or("", |link| link.name.as_str());
-        let arguments = method::without_meta(message.params());
+        let arguments = said(message.params());
         let kind = method::server_request_kind(method);
         let call = Call { server: name, kind, name: method, arguments: &arguments };
         match self.gate.begin(&call) {
@@ -117,7 +119,7 @@ impl Session {
         self.send_server(server, message::error(Some(&origin), DENIED, &refused));
     }
 
-    fn server_notification(&mut self, server: usize, method: &str, message: Message) {
+    fn server_notification(&mut self, server: usize, method: &str, mut message: Message) {
         let Some(link) = self.links.get_mut(server) else { return };
         let (is_within, is_first_beyond) = link.rate.count(self.now);
         if is_first_beyond {
@@ -140,7 +142,8 @@ impl Session {
                     && self
                         .open
                         .values()
-                        .any(|open| open.server == server && open.progress_token.as_ref() == token);
+                        .filter(|open| open.server == server)
+                        .any(|open| open.progress.as_ref().map(|it| &it.token) == token);
                 if is_known {
                     self.pass_notice(server, method, message, Some("message"));
                 }
@@ -149,7 +152,11 @@ impl Session {
             | "notifications/prompts/list_changed"
             | "notifications/resources/list_changed"
             | "notifications/resources/updated"
-            | "notifications/subscriptions/acknowledged" => self.changed(server, message),
+            | "notifications/subscriptions/acknowledged" => {
+                if self.quieten(server, &mut message) {
+                    self.changed(server, message);
+                }
+            }
             "notifications/tasks/status" => {
                 self.pass_notice(server, method, message, Some("statusMessage"));
             }
@@ -157,8 +164,7 @@ impl Session {
                 self.pass_notice(server, method, message, None);
             }
             _ => {
-                let said = method::without_meta(message.params());
-                if self.is_let_in(server, method, &said) {
+                if self.is_judged(server, method, message.params()) {
                     self.send_client(message.into_line());
                 }
             }
@@ -177,6 +183,13 @@ impl Session {
             && let Some(place) = message.value.pointer_mut("/params/requestId")
         {
             *place = seen.to_value();
+            message.changed = true;
+        }
+        // Why it does, the client can do without.
+        if Said::of(message.params()).speaks()
+            && let Some(params) = message.value.get_mut("params")
+        {
+            *params = json!({"requestId": seen.to_value()});
             message.changed = true;
         }
         self.send_client(message.into_line());

@@ -5,7 +5,10 @@ use crate::approvals::Subject;
 use crate::catalogue::Catalogue;
 use crate::era::{Era, LEGACY_VERSION};
 use crate::gate::{Kind, Ticket};
-use crate::limits::{NOTICES_JUDGED_MAX, NOTIFICATIONS_MAX, NOTIFICATIONS_PERIOD, ROUTES_MAX};
+use crate::limits::{
+    NOTICE_BYTES_PERIOD_MAX, NOTICES_JUDGED_MAX, NOTIFICATIONS_MAX, NOTIFICATIONS_PERIOD,
+    ROUTES_MAX,
+};
 use crate::message::{Id, Message};
 use serde_json::{Value, json};
 use std::collections::{HashMap, VecDeque};
@@ -53,6 +56,12 @@ pub(super) struct Link {
     pub(super) rate: Rate,
     /// Of those, the ones whose texts are judged.
     pub(super) notices: Rate,
+    /// Bytes of those.
+    pub(super) words: Rate,
+    /// Times that it was recorded that a text was left out.
+    pub(super) left_out: u32,
+    /// What it said last beside a list, and was let in.
+    pub(super) heard: Option<Value>,
     pub(super) malformed: u64,
     /// Times that we sent `initialize`.
     pub(super) handshakes: u32,
@@ -83,6 +92,9 @@ impl Link {
             waiting: VecDeque::new(),
             rate: Rate { began: now, count: 0, max: NOTIFICATIONS_MAX },
             notices: Rate { began: now, count: 0, max: NOTICES_JUDGED_MAX },
+            words: Rate { began: now, count: 0, max: NOTICE_BYTES_PERIOD_MAX },
+            left_out: 0,
+            heard: None,
             malformed: 0,
             handshakes: 0,
         }
@@ -93,7 +105,7 @@ impl Link {
     }
 }
 
-/// A count of notifications within a period.
+/// A count of notifications, or of their bytes, within a period.
 #[derive(Debug)]
 pub(super) struct Rate {
     began: Instant,
@@ -104,12 +116,25 @@ pub(super) struct Rate {
 impl Rate {
     /// Counts one more; says whether it is still within the limit, and whether it is the first beyond.
     pub(super) fn count(&mut self, now: Instant) -> (bool, bool) {
+        self.begin_anew(now);
+        self.count = self.count.saturating_add(1);
+        (self.count <= self.max, self.count == self.max.saturating_add(1))
+    }
+
+    /// Counts so many more, if they are within the limit; says whether they are.
+    pub(super) fn spend(&mut self, now: Instant, amount: u32) -> bool {
+        self.begin_anew(now);
+        let count = self.count.saturating_add(amount);
+        let is_within = count <= self.max;
+        self.count = if is_within { count } else { self.count };
+        is_within
+    }
+
+    fn begin_anew(&mut self, now: Instant) {
         if now.saturating_duration_since(self.began) >= NOTIFICATIONS_PERIOD {
             self.began = now;
             self.count = 0;
         }
-        self.count = self.count.saturating_add(1);
-        (self.count <= self.max, self.count == self.max.saturating_add(1))
     }
 }
 
@@ -119,8 +144,16 @@ pub(super) struct Open {
     pub(super) server: usize,
     pub(super) method: String,
     pub(super) era: Era,
-    pub(super) progress_token: Option<Value>,
+    pub(super) progress: Option<Progress>,
     pub(super) stage: Stage,
+}
+
+/// What a server tells about the progress of a request.
+#[derive(Debug)]
+pub(super) struct Progress {
+    pub(super) token: Value,
+    /// Bytes of it that were judged.
+    pub(super) bytes: usize,
 }
 
 /// Where a request is.

@@ -39,7 +39,7 @@ impl Session {
         })));
         let stage = Stage::Listening { ticket, wanted };
         let method = message.method().to_owned();
-        let open = Open { server: 0, method, era: Era::Modern, progress_token: None, stage };
+        let open = Open { server: 0, method, era: Era::Modern, progress: None, stage };
         self.open.insert(id.clone(), open);
     }
 

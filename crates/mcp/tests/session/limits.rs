@@ -3,8 +3,8 @@
 use crate::asking::settle;
 use crate::script::Script;
 use mcp::limits::{
-    MESSAGE_BYTES_MAX, NOTIFICATIONS_MAX, OPEN_REQUESTS_MAX, SERVER_REQUESTS_MAX, TOOLS_MAX,
-    WAITING_MAX,
+    MESSAGE_BYTES_MAX, NOTICE_BYTES_CALL_MAX, NOTICE_BYTES_MAX, NOTICE_BYTES_PERIOD_MAX,
+    NOTIFICATIONS_MAX, OPEN_REQUESTS_MAX, SERVER_REQUESTS_MAX, TOOLS_MAX, WAITING_MAX,
 };
 use mcp::{Frame, Outgoing, Peer, Session, SessionError};
 use serde_json::{Value, json};
@@ -128,6 +128,36 @@ fn a_flood_of_notifications_is_cut_and_calls_go_on() {
     assert_eq!(bench.server(&note).len(), 1);
     let huge = json!({"jsonrpc": "2.0", "method": "notifications/message", "params": {"data": "x".repeat(300_000)}});
     assert_eq!(bench.server(&huge).len(), 0);
+}
+
+#[test]
+fn texts_beside_results_are_judged_up_to_so_many_bytes() {
+    let mut bench = Bench::listed(json!({"lifecycle": true}));
+    bench.client(&json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {
+        "name": "echo", "arguments": {}, "_meta": {"progressToken": "p1"}}}));
+    let mut tell = |text: &str, later: Duration| {
+        bench.now += later;
+        let before = bench.gate.begun();
+        let out = to_client(&bench.server(&json!({"jsonrpc": "2.0", "method": "notifications/progress",
+            "params": {"progressToken": "p1", "progress": 1, "message": text, "_meta": {"numbers": [1, 2]}}})));
+        let params = &out[0]["params"];
+        assert_eq!((&params["progress"], &params["_meta"]["numbers"]), (&json!(1), &json!([1, 2])));
+        let is_judged = bench.gate.begun() > before;
+        assert_eq!(params["message"] == *text, is_judged);
+        assert!(is_judged || params["message"] == "[text left out]", "{params}");
+        is_judged
+    };
+    let (now, later) = (Duration::ZERO, Duration::from_secs(2));
+    assert!(tell("It reads a page of the notes.", now));
+    assert!(!tell(&"word ".repeat(NOTICE_BYTES_MAX / 5), now), "one text");
+    let page = "word ".repeat(NOTICE_BYTES_MAX / 6);
+    let in_a_second = (0..10).filter(|_| tell(&page, now)).count();
+    let fitting = |bytes: usize| bytes / page.len();
+    assert_eq!(in_a_second, fitting(usize::try_from(NOTICE_BYTES_PERIOD_MAX).unwrap()));
+    let of_a_call = (0..100).filter(|_| tell(&page, later)).count();
+    assert_eq!(in_a_second + of_a_call, fitting(NOTICE_BYTES_CALL_MAX));
+    let told = bench.gate.log().iter().filter(|it| it.contains("texts_left_out")).count();
+    assert_eq!(told, 1);
 }
 
 #[test]
