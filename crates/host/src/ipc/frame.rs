@@ -1,6 +1,7 @@
 //! Frames: four bytes of length, the highest first, then so many bytes of UTF-8 JSON.
 
 use std::io;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use model::ipc::MESSAGE_BYTES_MAX;
@@ -17,6 +18,12 @@ pub const FRAME_SECONDS_MAX: u64 = 30;
 pub const ANSWER_SECONDS_MAX: u64 = 30;
 /// How much room is made at a time. What a header announces is not believed before it is there.
 const READ_BYTES_MAX: usize = 64 * 1024;
+/// Bytes of frames that are not whole yet, of all connections of this process together. The first [`READ_BYTES_MAX`] of each do
+/// not count, so that a short one always has room.
+const HALF_BYTES_MAX: usize = 256 << 20;
+
+/// What all connections of this process have of frames that are not whole yet.
+static HALVES: Halves = Halves(AtomicUsize::new(0));
 
 /// How long whoever serves waits.
 #[derive(Clone, Copy, Debug)]
@@ -72,6 +79,12 @@ pub enum FrameError {
         /// What came of it.
         bytes: usize,
     },
+    /// Too much is under way in all.
+    #[error("frames of more than {at_most} bytes in all are under way; send this one again later")]
+    Crowded {
+        /// How much there may be.
+        at_most: usize,
+    },
     /// Nobody said anything for long.
     #[error("nothing was said for long")]
     Idle,
@@ -94,6 +107,7 @@ impl FrameError {
             Self::TooLong { .. }
             | Self::Torn { .. }
             | Self::Slow { .. }
+            | Self::Crowded { .. }
             | Self::Stranger { .. } => true,
             Self::Idle | Self::Unanswered | Self::Stopped | Self::Io(_) => false,
         }
@@ -106,6 +120,42 @@ impl FrameError {
 /// # Errors
 /// If there is no frame, or not in time. The connection is of no use any more.
 pub fn read(wire: &mut impl Wire, limits: &Limits) -> Result<Option<Vec<u8>>, FrameError> {
+    read_within(wire, limits, &HALVES)
+}
+
+/// Bytes of frames that are not whole yet.
+struct Halves(AtomicUsize);
+
+/// What one frame has of them, until it is whole or given up.
+struct Half<'a> {
+    halves: &'a Halves,
+    bytes: usize,
+}
+
+impl Half<'_> {
+    /// Takes room for a frame of which so many bytes are there.
+    fn grow(&mut self, bytes: usize) -> Result<(), FrameError> {
+        let more = bytes.saturating_sub(READ_BYTES_MAX).saturating_sub(self.bytes);
+        let before = self.halves.0.fetch_add(more, Ordering::Relaxed);
+        self.bytes += more;
+        if more > 0 && before.saturating_add(more) > HALF_BYTES_MAX {
+            return Err(FrameError::Crowded { at_most: HALF_BYTES_MAX });
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Half<'_> {
+    fn drop(&mut self) {
+        self.halves.0.fetch_sub(self.bytes, Ordering::Relaxed);
+    }
+}
+
+fn read_within(
+    wire: &mut impl Wire,
+    limits: &Limits,
+    halves: &Halves,
+) -> Result<Option<Vec<u8>>, FrameError> {
     let mut header = [0; HEADER_BYTES];
     let first = match wire.read(&mut header, Instant::now() + limits.idle) {
         Ok(0) => return Ok(None),
@@ -124,8 +174,10 @@ pub fn read(wire: &mut impl Wire, limits: &Limits) -> Result<Option<Vec<u8>>, Fr
         return Err(FrameError::TooLong { bytes: announced, at_most: limits.bytes_max });
     }
     let mut message = Vec::new();
+    let mut half = Half { halves, bytes: 0 };
     while message.len() < length {
         let before = message.len();
+        half.grow(before)?;
         message.resize(length.min(before + READ_BYTES_MAX), 0);
         let room = message.get_mut(before..).unwrap_or_default();
         let count = some(wire, room, HEADER_BYTES + before, deadline)?;
@@ -239,6 +291,30 @@ mod tests {
         let over = u32::try_from(MESSAGE_BYTES_MAX + 1).unwrap().to_be_bytes();
         let error = read(&mut Script::new(&over, 4), &limits).unwrap_err();
         assert!(matches!(error, FrameError::TooLong { .. }));
+    }
+
+    #[test]
+    fn halves_of_frames_have_room_together_and_short_frames_always() {
+        let halves = Halves(AtomicUsize::new(0));
+        let limits = Limits::default();
+        let mut others = Half { halves: &halves, bytes: 0 };
+        others.grow(HALF_BYTES_MAX + READ_BYTES_MAX).unwrap();
+        let frame = |bytes: usize| {
+            let header = u32::try_from(bytes).unwrap().to_be_bytes();
+            [&header[..], &vec![b' '; bytes]].concat()
+        };
+        let long = 3 * READ_BYTES_MAX;
+        let read_of = |bytes: usize| {
+            let mut wire = Script::new(&frame(bytes), READ_BYTES_MAX);
+            read_within(&mut wire, &limits, &halves).map(|it| it.unwrap().len())
+        };
+        assert_eq!(read_of(READ_BYTES_MAX).unwrap(), READ_BYTES_MAX);
+        assert!(matches!(read_of(long), Err(FrameError::Crowded { .. })));
+        // What was given up leaves its room.
+        assert!(matches!(read_of(long), Err(FrameError::Crowded { .. })));
+        drop(others);
+        assert_eq!(read_of(long).unwrap(), long);
+        assert_eq!(halves.0.load(Ordering::Relaxed), 0);
     }
 
     #[test]
