@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::around::paths_named;
 use super::carried::Found;
 use super::session::{AskedCall, Hooked, key_of};
-use super::{HookDoor, interactive, tools};
+use super::{HookDoor, interactive, scheduled, tools};
 use crate::doors::mcp::servers::Servers;
 use crate::doors::observing;
 use crate::doors::verdict::{question, reason};
@@ -34,6 +34,7 @@ impl HookDoor<'_> {
             return Err("too many calls of this session are under way".to_owned());
         }
         session.know(self.gate, tool)?;
+        scheduled::keep(self.home, tool)?;
         if let Some(reason) = unseen(session.host, tool) {
             return Ok(Reply::Deny { reason });
         }

@@ -11,6 +11,7 @@ mod fetching;
 mod folder;
 mod interactive;
 mod prompt;
+mod scheduled;
 mod session;
 mod stamps;
 mod tools;
@@ -161,7 +162,7 @@ impl<'a> HookDoor<'a> {
             let heard = Heard { source, origin: "prompt", text };
             monitor.hear(&session.who, &heard).map(drop)
         };
-        let heard = if seen.subagent.is_some() {
+        let heard = if seen.subagent.is_some() || scheduled::is_one(self.home, text) {
             hear(Source::Agent, text)
         } else {
             let others = if others.is_empty() { Ok(()) } else { hear(Source::Tool, others) };
