@@ -1,12 +1,9 @@
 //! Conditions of rules: `@media` and `@supports`, for a browser with a screen of 1280 by 720 pixels.
 
-use cssparser::{Parser, Token};
+use cssparser::Parser;
 
 use super::property::Style;
-use super::value::{
-    FONT_PX, SCREEN_HEIGHT, SCREEN_WIDTH, Units, attempt, block, is_one_of, length, list, rest,
-    word,
-};
+use super::value::{FONT_PX, SCREEN_HEIGHT, SCREEN_WIDTH, Units, is_one_of, length};
 
 /// Does it hold?
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -16,9 +13,7 @@ pub(super) enum Sure {
     Yes,
 }
 
-impl std::ops::Not for Sure {
-    type Output = Self;
-
+impl Sure {
     fn not(self) -> Self {
         match self {
             Self::No => Self::Yes,
@@ -26,89 +21,49 @@ impl std::ops::Not for Sure {
             Self::Yes => Self::No,
         }
     }
-}
 
-impl From<bool> for Sure {
-    fn from(holds: bool) -> Self {
+    fn of(holds: bool) -> Self {
         if holds { Self::Yes } else { Self::No }
     }
 }
 
 /// Does one of the media queries hold?
 pub(super) fn media(text: &str) -> Sure {
-    if text.trim().is_empty() {
-        return Sure::Yes;
-    }
-    let all = list(&mut Parser::new(text), |it| {
-        let found = query(it);
-        rest(it);
-        Some(found)
-    });
-    all.and_then(|it| it.into_iter().max()).unwrap_or(Sure::Maybe)
+    any(&text.replace(',', " or "), &|text| match text.trim_start_matches("only ") {
+        "" | "all" | "screen" => Sure::Yes,
+        "print" | "speech" => Sure::No,
+        text => text.strip_prefix('(').map_or(Sure::Maybe, |it| feature(it.trim_end_matches(')'))),
+    })
 }
 
 /// Does a condition of `@supports` hold?
 pub(super) fn supports(text: &str) -> Sure {
-    whole(&mut Parser::new(text), &|text| {
-        let Some((name, value)) = text.split_once(':') else { return Sure::Maybe };
-        let name = name.trim().to_ascii_lowercase();
-        let known = Style::default().declare(&name, value, &Style::default(), FONT_PX);
+    any(text, &|text| {
+        let inside = text.strip_prefix('(').and_then(|it| it.strip_suffix(')'));
+        let Some((name, value)) = inside.and_then(|it| it.split_once(':')) else {
+            return Sure::Maybe;
+        };
+        let known = Style::default().declare(name.trim(), value, &Style::default(), FONT_PX);
         known.map_or(Sure::Maybe, |()| Sure::Yes)
     })
 }
 
-fn query(input: &mut Parser<'_>) -> Sure {
-    let not = attempt(input, |it| it.expect_ident_matching("not").ok()).is_some();
-    let _ = attempt(input, |it| it.expect_ident_matching("only").ok());
-    let kind = word(input).map_or(Sure::Yes, |it| is_one_of("all screen", &it).into());
-    let _ = attempt(input, |it| it.expect_ident_matching("and").ok());
-    let both = if input.is_exhausted() { kind } else { kind.min(whole(input, &feature)) };
-    if not { !both } else { both }
-}
-
-/// `not a`, `a and b`, `a or b`, with `leaf` for what stands in brackets.
-fn whole(input: &mut Parser<'_>, leaf: &dyn Fn(&str) -> Sure) -> Sure {
-    let mut all = one(input, leaf);
-    while let Some(word) = word(input) {
-        let next = one(input, leaf);
-        all = match word.as_str() {
-            "and" => all.min(next),
-            "or" => all.max(next),
-            _ => Sure::Maybe,
-        };
-    }
-    if input.is_exhausted() { all } else { Sure::Maybe }
-}
-
-fn one(input: &mut Parser<'_>, leaf: &dyn Fn(&str) -> Sure) -> Sure {
-    if attempt(input, |it| it.expect_ident_matching("not").ok()).is_some() {
-        return !bracketed(input, leaf);
-    }
-    bracketed(input, leaf)
-}
-
-fn bracketed(input: &mut Parser<'_>, leaf: &dyn Fn(&str) -> Sure) -> Sure {
-    if !matches!(input.next(), Ok(Token::ParenthesisBlock)) {
-        // A function, such as `selector()`, or something unknown.
-        return Sure::Maybe;
-    }
-    let inside = block(input, |it| {
-        let start = it.state();
-        let first = it.next().cloned();
-        it.reset(&start);
-        match first {
-            Ok(Token::ParenthesisBlock) => whole(it, leaf),
-            Ok(Token::Ident(word)) if word.eq_ignore_ascii_case("not") => whole(it, leaf),
-            _ => leaf(rest(it)),
-        }
+/// `not a`, `a and b`, `a or b`, with `leaf` for what stands between. What stands in further brackets is not worked out.
+fn any(text: &str, leaf: &dyn Fn(&str) -> Sure) -> Sure {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let text = words.join(" ").to_ascii_lowercase();
+    let all = text.split(" or ").map(|text| {
+        let rest = text.trim().strip_prefix("not ");
+        let parts = rest.unwrap_or(text).split(" and ");
+        let all = parts.map(|it| leaf(it.trim())).min().unwrap_or(Sure::Maybe);
+        if rest.is_some() { all.not() } else { all }
     });
-    inside.unwrap_or(Sure::Maybe)
+    all.max().unwrap_or(Sure::Maybe)
 }
 
 /// `(min-width: 48rem)`, `(600px <= width)`, `(prefers-color-scheme: dark)`.
 fn feature(text: &str) -> Sure {
-    let text = text.trim().to_ascii_lowercase();
-    let Some((name, value)) = text.split_once(':') else { return range(&text) };
+    let Some((name, value)) = text.split_once(':') else { return range(text) };
     let (name, value) = (name.trim().replace("device-", ""), value.trim());
     match name.split_once('-') {
         Some(("min", side)) => range(&format!("{side}>={value}")),
@@ -130,7 +85,7 @@ fn range(text: &str) -> Sure {
         let (Some(one), Some(other)) = (left, right) else { return Sure::Maybe };
         let holds =
             (or_same && one == other) || if sign == "<" { one < other } else { one > other };
-        all = all.min(holds.into());
+        all = all.min(Sure::of(holds));
         left = right;
     }
     all

@@ -7,10 +7,10 @@ use super::tree::Id;
 
 /// Lists the reasons with their names.
 macro_rules! kinds {
-    ($($(#[$doc:meta])+ $kind:ident = $name:literal,)+) => {
+    ($($kind:ident, $name:literal, $doc:literal;)+) => {
         /// Why something was left out.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub enum DropKind { $($(#[$doc])+ $kind,)+ }
+        pub enum DropKind { $(#[doc = $doc] $kind,)+ }
 
         impl DropKind {
             /// The kind in one word, for records.
@@ -23,48 +23,27 @@ macro_rules! kinds {
 }
 
 kinds! {
-    /// `<script>`.
-    Script = "script",
-    /// `<style>`.
-    Style = "style",
-    /// `<noscript>`: a browser with scripts does not show it.
-    Noscript = "noscript",
-    /// `<template>`.
-    Template = "template",
-    /// `<iframe>` and other frames.
-    Frame = "frame",
-    /// `<object>`, `<canvas>`, `<video>`, `<audio>` and what they hold for old browsers.
-    Object = "object",
-    /// Text in a drawing.
-    Svg = "svg",
-    /// `<!-- … -->`.
-    Comment = "comment",
-    /// The attribute `hidden`.
-    HiddenAttribute = "hidden-attribute",
-    /// `aria-hidden=true`.
-    AriaHidden = "aria-hidden",
-    /// `display:none`, or an element that browsers do not show.
-    DisplayNone = "display-none",
-    /// `visibility:hidden`, `visibility:collapse`, `content-visibility:hidden`.
-    Visibility = "visibility",
-    /// `opacity:0`.
-    Opacity = "opacity",
-    /// Text of two and a half pixels or less.
-    FontSize = "font-size",
-    /// A box of no size that cuts off what is in it.
-    ZeroSize = "zero-size",
-    /// Moved to where no screen reaches.
-    OffScreen = "off-screen",
-    /// Clipped to nothing.
-    Clipped = "clipped",
-    /// Text in the colour of what lies behind it, or without colour.
-    SameColour = "same-colour",
-    /// `<input type=hidden>`.
-    HiddenInput = "hidden-input",
-    /// The address of a link that does not lead to the web: `javascript:`, `data:`, `file:`.
-    Link = "link",
-    /// Characters that take no room: joiners, marks of direction, tags, control characters.
-    Invisible = "invisible-characters",
+    Script, "script", "`<script>`.";
+    Style, "style", "`<style>`.";
+    Noscript, "noscript", "`<noscript>`: a browser with scripts does not show it.";
+    Template, "template", "`<template>`.";
+    Frame, "frame", "`<iframe>` and other frames.";
+    Object, "object", "`<object>`, `<canvas>`, `<video>`, `<audio>` and what they hold for old browsers.";
+    Svg, "svg", "Text in a drawing.";
+    Comment, "comment", "`<!-- … -->`.";
+    HiddenAttribute, "hidden-attribute", "The attribute `hidden`.";
+    AriaHidden, "aria-hidden", "`aria-hidden=true`.";
+    DisplayNone, "display-none", "`display:none`, or an element that browsers do not show.";
+    Visibility, "visibility", "`visibility:hidden`, `visibility:collapse`, `content-visibility:hidden`.";
+    Opacity, "opacity", "`opacity:0`.";
+    FontSize, "font-size", "Text of two and a half pixels or less.";
+    ZeroSize, "zero-size", "A box of no size that cuts off what is in it.";
+    OffScreen, "off-screen", "Moved to where no screen reaches.";
+    Clipped, "clipped", "Clipped to nothing.";
+    SameColour, "same-colour", "Text in the colour of what lies behind it, or without colour.";
+    HiddenInput, "hidden-input", "`<input type=hidden>`.";
+    Link, "link", "The address of a link that does not lead to the web: `javascript:`, `data:`, `file:`.";
+    Invisible, "invisible-characters", "Characters that take no room: joiners, marks of direction, tags, control characters.";
 }
 
 /// What was left out for one reason.

@@ -17,13 +17,40 @@ use super::selector::{ALWAYS, Name, Names};
 use super::tree::{Content, DOCUMENT, Element, Id, Node, Tree};
 use super::value::is_one_of;
 
+/// What is left to be spent on one page.
+pub(super) struct Fuel(Cell<usize>);
+
+impl Fuel {
+    pub(super) fn new(steps: usize) -> Self {
+        Self(Cell::new(steps))
+    }
+
+    /// Takes so much; false if there is not so much, and nothing is left.
+    pub(super) fn spend(&self, steps: usize) -> bool {
+        let left = self.0.get().checked_sub(steps);
+        self.0.set(left.unwrap_or_default());
+        left.is_some()
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.get() == 0
+    }
+}
+
+/// Lists what no element of a page without scripts is or has.
+macro_rules! never {
+    ($($name:ident($($kind:ty),*);)+) => {
+        $(fn $name(&self, $(_: $kind),*) -> bool { false })+
+    };
+}
+
 /// An element of the tree, as selectors look at it.
 #[derive(Clone, Copy)]
 pub(super) struct ElementRef<'a> {
     pub(super) tree: &'a Tree,
     pub(super) id: Id,
     pub(super) element: &'a Element,
-    pub(super) fuel: &'a Cell<usize>,
+    pub(super) fuel: &'a Fuel,
     /// What a step costs.
     pub(super) price: usize,
 }
@@ -35,18 +62,11 @@ impl fmt::Debug for ElementRef<'_> {
 }
 
 impl ElementRef<'_> {
-    /// Takes so much fuel; false if there is not so much.
-    fn spend(&self, fuel: usize) -> bool {
-        let left = self.fuel.get().checked_sub(fuel);
-        self.fuel.set(left.unwrap_or_default());
-        left.is_some()
-    }
-
     /// The first element on the way that begins at `get` of this one and goes on by `next`.
     fn seek(&self, get: fn(&Node) -> Option<Id>, next: fn(&Node) -> Option<Id>) -> Option<Self> {
         let mut at = get(self.tree.get(self.id)?);
         while let Some(id) = at
-            && self.spend(self.price)
+            && self.fuel.spend(self.price)
         {
             if let Some(element) = self.tree.element(id) {
                 return Some(Self { id, element, ..*self });
@@ -64,6 +84,16 @@ impl ElementRef<'_> {
 impl selectors::Element for ElementRef<'_> {
     type Impl = Names;
 
+    never! {
+        add_element_unique_hashes(&mut BloomFilter);
+        has_custom_state(&Name);
+        is_html_slot_element();
+        is_part(&Name);
+        is_pseudo_element();
+        match_pseudo_element(&Name, &mut MatchingContext<'_, Names>);
+        parent_node_is_shadow_root();
+    }
+
     fn opaque(&self) -> OpaqueElement {
         OpaqueElement::new(self.element)
     }
@@ -72,16 +102,8 @@ impl selectors::Element for ElementRef<'_> {
         self.seek(|it| it.parent, |_| None)
     }
 
-    fn parent_node_is_shadow_root(&self) -> bool {
-        false
-    }
-
     fn containing_shadow_host(&self) -> Option<Self> {
         None
-    }
-
-    fn is_pseudo_element(&self) -> bool {
-        false
     }
 
     fn prev_sibling_element(&self) -> Option<Self> {
@@ -118,11 +140,10 @@ impl selectors::Element for ElementRef<'_> {
         name: &Name,
         operation: &AttrSelectorOperation<&Name>,
     ) -> bool {
-        self.spend(self.element.attributes.len() / NAMES_OF_A_STEP)
-            && self
-                .element
-                .attribute(name.as_ref())
-                .is_some_and(|it| self.spend(it.len() / BYTES_OF_A_STEP) && operation.eval_str(it))
+        self.fuel.spend(self.element.attributes.len() / NAMES_OF_A_STEP)
+            && self.element.attribute(name.as_ref()).is_some_and(|it| {
+                self.fuel.spend(it.len() / BYTES_OF_A_STEP) && operation.eval_str(it)
+            })
     }
 
     fn match_non_ts_pseudo_class(&self, name: &Name, _: &mut MatchingContext<'_, Names>) -> bool {
@@ -133,18 +154,10 @@ impl selectors::Element for ElementRef<'_> {
         }
     }
 
-    fn match_pseudo_element(&self, _: &Name, _: &mut MatchingContext<'_, Names>) -> bool {
-        false
-    }
-
     fn apply_selector_flags(&self, _: ElementSelectorFlags) {}
 
     fn is_link(&self) -> bool {
         matches!(self.element.local(), "a" | "area") && self.has("href")
-    }
-
-    fn is_html_slot_element(&self) -> bool {
-        false
     }
 
     fn has_id(&self, id: &Name, case: CaseSensitivity) -> bool {
@@ -154,36 +167,24 @@ impl selectors::Element for ElementRef<'_> {
 
     fn has_class(&self, name: &Name, case: CaseSensitivity) -> bool {
         let own = self.element.attribute("class").unwrap_or_default();
-        self.spend(own.len() / BYTES_OF_A_STEP)
+        self.fuel.spend(own.len() / BYTES_OF_A_STEP)
             && own
                 .split_ascii_whitespace()
                 .any(|it| case.eq(it.as_bytes(), name.as_ref().as_bytes()))
-    }
-
-    fn has_custom_state(&self, _: &Name) -> bool {
-        false
     }
 
     fn imported_part(&self, _: &Name) -> Option<Name> {
         None
     }
 
-    fn is_part(&self, _: &Name) -> bool {
-        false
-    }
-
     fn is_empty(&self) -> bool {
         let mut nodes = self.tree.children(self.id).filter_map(|it| self.tree.get(it));
-        nodes.all(|it| self.spend(1) && matches!(it.content, Content::Comment(_)))
+        nodes.all(|it| self.fuel.spend(1) && matches!(it.content, Content::Comment(_)))
     }
 
     fn is_root(&self) -> bool {
         self.element.is_html()
             && self.tree.get(self.id).is_some_and(|it| it.parent == Some(DOCUMENT))
-    }
-
-    fn add_element_unique_hashes(&self, _: &mut BloomFilter) -> bool {
-        false
     }
 }
 

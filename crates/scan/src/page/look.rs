@@ -35,6 +35,8 @@ pub(super) struct Look {
     pub(super) holds: bool,
     /// The page shows nothing beside the screen.
     pub(super) cuts_page: bool,
+    /// A box around cuts off what does not fit into it.
+    cut: bool,
 }
 
 impl Look {
@@ -56,6 +58,7 @@ impl Look {
             floats: 0,
             holds: false,
             cuts_page: false,
+            cut: false,
         }
     }
 
@@ -118,6 +121,7 @@ impl Look {
             let gone = own.gone.or_else(|| displayed(style, element)).or(faded);
             own.gone = gone.or_else(|| lost(style, &moved, self));
             own.pressed = own.pressed.or_else(|| pressed(style, outer, element.local()));
+            own.cut |= style.is_cut();
             let root = matches!(element.local(), "html" | "body");
             own.holds |= (moved != Transform::NONE || style.position > Position::Static) && !root;
             own.cuts_page |= root && style.overflow_x;
@@ -138,7 +142,7 @@ impl Look {
         }
         let indented = style.text_indent.is_some_and(|it| {
             let full = it.percent >= 99.0 || it.px >= SCREEN_WIDTH;
-            away(it.px) || (full && style.is_cut())
+            away(it.px) || (full && self.cut)
         });
         let ways = [
             (self.pressed.is_some(), DropKind::ZeroSize),

@@ -7,6 +7,7 @@
 //! calls itself deeper than a small constant, and matching no deeper than a selector has tokens or elements may be
 //! open at once, so that no depth of nesting overflows the stack.
 
+mod builder;
 mod charset;
 mod colour;
 mod condition;
@@ -25,6 +26,7 @@ mod sheet;
 mod style;
 mod tree;
 mod value;
+mod values;
 mod walk;
 mod write;
 

@@ -13,7 +13,8 @@ use html5ever::tendril::StrTendril;
 use html5ever::tokenizer::{Token, TokenSink, TokenSinkResult, Tokenizer, TokenizerOpts};
 use html5ever::tree_builder::{TreeBuilder, TreeBuilderOpts};
 
-use super::tree::{Builder, Handle, Tree};
+use super::builder::{Builder, Handle};
+use super::tree::Tree;
 
 /// The names of encodings that `<meta>` tell in the first bytes of a page.
 pub(super) fn labels(start: &[u8]) -> Vec<String> {

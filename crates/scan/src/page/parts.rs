@@ -5,7 +5,7 @@ use url::Url;
 use super::condition::{Sure, media};
 use super::dropped::DropKind;
 use super::look::Look;
-use super::read_sheet::{of_data, read_browser_sheet, read_sheet};
+use super::read_sheet::{BROWSER, of_data, read_sheet};
 use super::sheet::Sheet;
 use super::style::Styles;
 use super::tree::{Content, DOCUMENT, Element, Id, Tree};
@@ -26,7 +26,7 @@ impl Sheets {
     /// Reads those that stand in the page.
     pub(super) fn of(tree: &Tree) -> Self {
         let mut all = Self::default();
-        read_browser_sheet(&mut all.sheet);
+        read_sheet(&mut all.sheet, BROWSER, false);
         // Of sheets with titles, those with the first title count; the others are for who chooses them.
         let mut chosen: Option<&str> = None;
         for (id, element) in tree.elements().filter(|it| it.1.is_html()) {
@@ -117,11 +117,13 @@ pub(super) fn is_dot(element: &Element) -> bool {
 /// Is it a shadow tree that stands in the markup? It is shown, and no rule of the page reaches into it.
 pub(super) fn is_shadow(tree: &Tree, id: Id, template: &Element) -> bool {
     let open = ["open", "closed"].iter().any(|it| template.says("shadowrootmode", it));
-    let parent = tree.get(id).and_then(|it| it.parent);
+    let Some(node) = tree.get(id).filter(|_| open && template.template.is_some()) else {
+        return false;
+    };
     // Links have none, and of several the first counts.
-    open && template.template.is_some()
-        && parent.and_then(|it| tree.element(it)).is_some_and(|it| it.local() != "a")
-        && parent.and_then(|it| tree.element_children(it).next()).is_some_and(|it| it.0 == id)
+    let mut before = std::iter::successors(node.before, |it| tree.get(*it)?.before);
+    node.parent.and_then(|it| tree.element(it)).is_some_and(|it| it.local() != "a")
+        && before.all(|it| tree.element(it).is_none())
 }
 
 /// Is this a closed `<details>` whose `<summary>` nobody sees? `own` is how it looks.

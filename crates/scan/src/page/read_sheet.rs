@@ -1,27 +1,23 @@
 //! Reads the text of style sheets into rules.
 
 use cssparser::{
-    AtRuleParser, BasicParseError, CowRcStr, DeclarationParser, Delimiter, ParseError, Parser,
-    ParserState, QualifiedRuleParser, RuleBodyItemParser, RuleBodyParser, StyleSheetParser, Token,
+    AtRuleParser, CowRcStr, DeclarationParser, Delimiter, ParseError, Parser, ParserState,
+    QualifiedRuleParser, RuleBodyItemParser, RuleBodyParser, StyleSheetParser, Token,
     parse_important,
 };
 
 use super::condition::{Sure, media, supports};
-use super::property::Style;
 use super::selector::{NESTED_MAX, Selectors};
-use super::sheet::{Block, Layer, Rule, Sheet, declare};
-use super::value::{FONT_PX, block, rest};
+use super::sheet::{Block, Declared, Layer, Rule, Sheet};
+use super::style::closed;
+use super::value::rest;
 
 /// Adds the rules of a style sheet; `doubtful` if it cannot be known whether it holds.
 pub(super) fn read_sheet(sheet: &mut Sheet, text: &str, doubtful: bool) {
-    let of = Origin { doubtful, ..Origin::default() };
+    // The browser's own comes before all others.
+    let of_browser = sheet.begun == 0;
+    let of = Origin { doubtful, of_browser, ..Origin::default() };
     Reader { sheet, of, block: Block::default() }.sheet(text);
-}
-
-/// Adds the rules that browsers have of their own.
-pub(super) fn read_browser_sheet(sheet: &mut Sheet) {
-    let of = Origin { of_browser: true, ..Origin::default() };
-    Reader { sheet, of, block: Block::default() }.sheet(BROWSER);
 }
 
 /// The declarations of a `style` attribute.
@@ -50,8 +46,6 @@ enum Within {
     Sheet,
     /// Of a rule or an `@scope` for these elements.
     Rule(Selectors),
-    /// `@keyframes`.
-    Animation(String),
     /// Declarations alone.
     Declarations,
 }
@@ -71,21 +65,23 @@ impl Reader<'_> {
         for _ in StyleSheetParser::new(&mut input, self) {}
     }
 
-    /// Reads a block within this one, adds what it declares, and gives it back.
-    fn inside(&mut self, mut of: Origin, input: &mut Parser<'_>) -> Block {
+    /// Reads a block within this one, and adds what it declares.
+    fn inside(&mut self, mut of: Origin, input: &mut Parser<'_>) {
         of.depth += 1;
         if of.depth > RULES_DEEP_MAX {
             self.sheet.cut = true;
-            return Block::default();
+            return;
         }
         self.sheet.begun += 1;
         let order = self.sheet.begun;
         let mut reader = Reader { sheet: &mut *self.sheet, of, block: Block::default() };
         for _ in RuleBodyParser::new(input, &mut reader) {}
         let Reader { of: Origin { within, layer, doubtful, of_browser, .. }, block, .. } = reader;
-        let Within::Rule(list) = within else { return block };
-        self.sheet.add(&list, Rule { block, layer, of_browser, order }, doubtful);
-        Block::default()
+        if let Within::Rule(list) = within {
+            let above = (!layer.path.is_empty()).then_some(isize::MAX);
+            let layer = layer.path.iter().copied().chain(above).collect();
+            self.sheet.add(&list, Rule { block, layer, of_browser, order }, doubtful);
+        }
     }
 
     fn import(&mut self, prelude: &str) {
@@ -99,44 +95,26 @@ impl Reader<'_> {
 }
 
 impl<'i> QualifiedRuleParser<'i> for Reader<'_> {
-    /// The selectors of a rule; nothing for a step of an animation that is not its last.
-    type Prelude = Option<Within>;
+    type Prelude = Selectors;
     type QualifiedRule = ();
     type Error = ();
 
-    fn parse_prelude(&mut self, input: &mut Parser<'i>) -> Result<Option<Within>, Failed> {
+    fn parse_prelude(&mut self, input: &mut Parser<'i>) -> Result<Selectors, Failed> {
         let text = rest(input);
-        let around = match &self.of.within {
-            Within::Animation(_) => {
-                let is_last = text.split(',').any(|it| matches!(it.trim(), "to" | "100%"));
-                return Ok(is_last.then_some(Within::Declarations));
-            }
-            Within::Rule(list) => Some(list),
-            Within::Sheet | Within::Declarations => None,
+        let list = match &self.of.within {
+            Within::Rule(around) => Selectors::parse(&text.replace(":scope", "&"), Some(around)),
+            Within::Sheet | Within::Declarations => Selectors::parse(text, None),
         };
-        let text = if around.is_some() { text.replace(":scope", "&") } else { text.to_owned() };
-        let list = Selectors::parse(&text, around).ok_or_else(ParseError::unexpected_token)?;
-        Ok(Some(Within::Rule(list)))
+        list.ok_or_else(ParseError::unexpected_token)
     }
 
     fn parse_block(
         &mut self,
-        within: Option<Within>,
+        list: Selectors,
         _: &ParserState,
         input: &mut Parser<'i>,
     ) -> Result<(), Failed> {
-        let Some(within) = within else { return Ok(()) };
-        let block = self.inside(Origin { within, ..self.of.clone() }, input);
-        if let Within::Animation(name) = &self.of.within
-            && !self.of.doubtful
-        {
-            let (mut last, none) = (Style::default(), Style::default());
-            let shown = block.iter().filter(|it| matches!(&*it.name, "opacity" | "visibility"));
-            let known = shown.filter_map(|it| last.declare(&it.name, &it.text, &none, FONT_PX));
-            if known.count() > 0 && !last.hides() {
-                self.sheet.animations.insert(name.clone());
-            }
-        }
+        self.inside(Origin { within: Within::Rule(list), ..self.of.clone() }, input);
         Ok(())
     }
 }
@@ -183,20 +161,11 @@ impl<'i> AtRuleParser<'i> for Reader<'_> {
                 Sure::Yes
             }
             "scope" => {
-                let mut input = Parser::new(prelude);
-                let start = input.try_parse(|it| {
-                    it.expect_parenthesis_block()?;
-                    block(it, |it| rest(it).to_owned())
-                        .ok_or_else(BasicParseError::unexpected_token)
-                });
-                let list = start.ok().and_then(|it| Selectors::parse(&it, None));
-                let known = list.is_some() && input.is_exhausted();
+                let (start, end) = closed(prelude.trim().trim_start_matches('('));
+                let list = Selectors::parse(start, None);
+                let known = list.is_some() && end.is_empty();
                 of.within = list.map_or(of.within, Within::Rule);
                 if known { Sure::Yes } else { Sure::Maybe }
-            }
-            _ if name.ends_with("keyframes") => {
-                of.within = Within::Animation(prelude.trim().to_ascii_lowercase());
-                Sure::Yes
             }
             _ => Sure::No,
         };
@@ -231,7 +200,7 @@ impl<'i> DeclarationParser<'i> for Reader<'_> {
         })?;
         let important = input.try_parse(parse_important).is_ok();
         input.expect_exhausted()?;
-        declare(&mut self.block, &name, text, important);
+        self.block.push(Declared::new(&name, text, important));
         Ok(())
     }
 }
@@ -267,7 +236,7 @@ pub(super) fn of_data(address: &str) -> Option<String> {
 }
 
 /// Of the styles that browsers bring along, those that matter here.
-const BROWSER: &str = "
+pub(super) const BROWSER: &str = "
     [hidden], datalist, rp, dialog:not([open]), [popover]:not(dialog[open]) { display: none }
     annotation, annotation-xml, maction > * ~ *, semantics > * ~ * { display: none }
     mphantom { visibility: hidden }

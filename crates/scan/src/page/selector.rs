@@ -125,27 +125,18 @@ fn tokens(input: &mut Parser<'_>) -> (usize, usize) {
 /// What selectors may say.
 struct Grammar;
 
+/// Lists what is understood.
+macro_rules! always {
+    ($($name:ident),+) => { $(fn $name(&self) -> bool { true })+ };
+}
+
 type Parsed = Result<Name, ParseError<SelectorParseErrorKind>>;
 
 impl<'i> selectors::Parser<'i> for Grammar {
     type Impl = Names;
     type Error = SelectorParseErrorKind;
 
-    fn parse_nth_child_of(&self) -> bool {
-        true
-    }
-
-    fn parse_is_and_where(&self) -> bool {
-        true
-    }
-
-    fn parse_has(&self) -> bool {
-        true
-    }
-
-    fn parse_parent_selector(&self) -> bool {
-        true
-    }
+    always! { parse_nth_child_of, parse_is_and_where, parse_has, parse_parent_selector }
 
     fn is_is_alias(&self, name: &str) -> bool {
         is_one_of("-webkit-any -moz-any matches", &name.to_ascii_lowercase())

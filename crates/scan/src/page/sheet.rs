@@ -17,8 +17,6 @@ pub(super) struct Sheet {
     pub(super) elements: Index,
     /// Of `::before` and `::after`.
     pub(super) pseudo: Index,
-    /// Animations whose end shows what was hidden.
-    pub(super) animations: HashSet<String>,
     /// Full names of the layers, in their order.
     layers: Vec<String>,
     /// How many rules began so far.
@@ -31,27 +29,21 @@ pub(super) struct Sheet {
 #[derive(Debug)]
 pub(super) struct Rule {
     pub(super) block: Block,
-    pub(super) layer: Layer,
+    /// The path of its layer, and behind that a number above all: one is weaker than what it stands in.
+    pub(super) layer: Vec<isize>,
     /// It stands in the sheet of the browser, which all others outrank.
     pub(super) of_browser: bool,
     pub(super) order: usize,
 }
 
-/// A layer: its number, behind those of the layers around it. One is weaker than what it stands in.
+/// A layer: its number, behind those of the layers around it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Layer {
     name: String,
-    path: Vec<usize>,
+    pub(super) path: Vec<isize>,
 }
 
-impl Layer {
-    /// How strong it is: later ones are stronger, and strongest is what has no layer.
-    pub(super) fn rank(&self) -> impl Iterator<Item = usize> {
-        self.path.iter().copied().chain([usize::MAX])
-    }
-}
-
-/// The declarations of a block, the last one of each name.
+/// The declarations of a block.
 pub(super) type Block = Vec<Declared>;
 
 /// `name: text`.
@@ -63,35 +55,38 @@ pub(super) struct Declared {
 }
 
 impl Declared {
-    /// A property of the page's own?
+    pub(super) fn new(name: &str, text: &str, important: bool) -> Self {
+        let name =
+            if name.starts_with("--") { name.into() } else { name.to_ascii_lowercase().into() };
+        Self { name, text: text.trim().into(), important }
+    }
+
     pub(super) fn is_custom(&self) -> bool {
         self.name.starts_with("--")
     }
 
-    /// Does it hide by itself?
-    fn hides(&self) -> bool {
+    /// What it makes of a style on which nothing is said; nothing if no browser takes it.
+    fn alone(&self) -> Option<Style> {
+        // What a `var()` refers to is not known yet, but whether there is such a property.
+        let open = self.text.to_ascii_lowercase().contains("var(");
+        let text = if open { "initial" } else { &self.text };
         let mut style = Style::default();
-        style.declare(&self.name, &self.text, &Style::default(), FONT_PX).is_some() && style.hides()
+        style.declare(&self.name, text, &Style::default(), FONT_PX).map(|()| style)
     }
 }
 
-/// Takes `name: text` into a block, if a browser would.
-pub(super) fn declare(block: &mut Block, name: &str, text: &str, important: bool) {
-    let custom = name.starts_with("--");
-    let (name, text) =
-        (if custom { name.to_owned() } else { name.to_ascii_lowercase() }, text.trim());
-    // What is referred to is not known yet, but whether the property is.
-    let probe = if text.to_ascii_lowercase().contains("var(") { "initial" } else { text };
-    let style = Style::default();
-    let taken = if custom {
-        block.len() < CUSTOM_MAX && text.len() <= CUSTOM_BYTES_MAX
-    } else {
-        style.clone().declare(&name, probe, &style, FONT_PX).is_some()
+/// Leaves what a browser would take, and of each name the last one.
+fn taken(block: &mut Block, doubtful: bool) {
+    // Of a rule of which it is not known whether it holds, only what hides counts.
+    let counts = |it: &Declared| match it.is_custom() {
+        true => !doubtful,
+        false => it.alone().is_some_and(|it| !doubtful || it.hides()),
     };
-    if taken {
-        block.retain(|it| *it.name != *name || it.important != important);
-        block.push(Declared { name: name.into(), text: text.into(), important });
-    }
+    let mut seen = HashSet::new();
+    block.reverse();
+    block.retain(|it| counts(it) && seen.insert((Rc::clone(&it.name), it.important)));
+    block.truncate(DECLARED_MAX);
+    block.reverse();
 }
 
 /// Selectors by what their last part asks for: `#id`, `.class`, a name, or nothing.
@@ -154,11 +149,9 @@ fn key(selector: &Selector<Names>) -> String {
 }
 
 impl Sheet {
-    /// Adds a rule for each selector of the list. What `doubtful` rules say counts only as far as it hides.
+    /// Adds a rule for each selector of the list.
     pub(super) fn add(&mut self, selectors: &Selectors, mut rule: Rule, doubtful: bool) {
-        if doubtful {
-            rule.block.retain(Declared::hides);
-        }
+        taken(&mut rule.block, doubtful);
         if rule.block.is_empty() {
             return;
         }
@@ -188,7 +181,8 @@ impl Sheet {
                 self.cut = true;
                 return layer;
             }
-            layer.path.push(known.unwrap_or(self.layers.len()));
+            let number = known.unwrap_or(self.layers.len());
+            layer.path.push(isize::try_from(number).unwrap_or(isize::MAX));
             if known.is_none() {
                 self.layers.push(layer.name.clone());
             }
@@ -201,6 +195,5 @@ impl Sheet {
 const RULES_MAX: usize = 50_000;
 /// Layers of a page.
 const LAYERS_MAX: usize = 256;
-/// Properties of its own that a block declares, and bytes of one.
-const CUSTOM_MAX: usize = 1000;
-const CUSTOM_BYTES_MAX: usize = 2048;
+/// Declarations of a rule.
+const DECLARED_MAX: usize = 2000;

@@ -1,10 +1,8 @@
 //! The cascade: what all rules together say of one element.
 
-use std::cell::Cell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use cssparser::{Parser, Token};
 use selectors::context::{
     MatchingContext, MatchingForInvalidation, MatchingMode, NeedsSelectorFlags, QuirksMode,
     SelectorCaches,
@@ -12,12 +10,12 @@ use selectors::context::{
 use selectors::matching::matches_selector;
 
 use super::colour::{Colour, Paint};
-use super::element::ElementRef;
+use super::element::{ElementRef, Fuel};
 use super::property::Style;
 use super::read_sheet::read_style;
-use super::sheet::{Declared, Layer, Rule, Sheet, candidates};
+use super::sheet::{Declared, Entry, Sheet, candidates};
 use super::tree::{Element, Id, Tree};
-use super::value::{FONT_PX, attempt, block, is_one_of};
+use super::value::{FONT_PX, is_one_of};
 
 /// Properties of the page's own at a place, with all `var()` in them replaced.
 pub(super) type Custom = Rc<HashMap<Rc<str>, Rc<str>>>;
@@ -39,35 +37,30 @@ pub(super) struct Styles<'a> {
     /// The colour of links.
     link: String,
     caches: SelectorCaches,
-    fuel: Cell<usize>,
+    fuel: Fuel,
 }
 
-/// A declaration and what it counts for against others of its property.
-struct Weighed<'s> {
-    /// The sheet of the browser counts least, then rules, then the `style` attribute.
-    origin: usize,
-    rule: Option<&'s Rule>,
-    specificity: u32,
-    what: &'s Declared,
-}
+/// A declaration and what it counts for against others of its property: importance, where it stands (the browser's own
+/// sheet, rules, the `style` attribute), the layer, specificity, order.
+type Weighed<'s> = ((bool, usize, (bool, Vec<isize>), u32, usize), &'s Declared);
 
 impl<'a> Styles<'a> {
     pub(super) fn new(tree: &'a Tree, sheet: &'a Sheet) -> Self {
-        let (caches, fuel) = (SelectorCaches::default(), Cell::new(FUEL));
+        let (caches, fuel) = (SelectorCaches::default(), Fuel::new(FUEL));
         Self { tree, sheet, root_font: FONT_PX, link: LINK.to_owned(), caches, fuel }
     }
 
     /// Was there too much to match? Then not every rule was held against the last element.
     pub(super) fn is_exhausted(&self) -> bool {
-        self.fuel.get() == 0
+        self.fuel.is_empty()
     }
 
     /// The place that an element makes of the one around it.
     pub(super) fn of(&mut self, (id, element): (Id, &'a Element), around: &Place) -> Place {
         let inline = element.attribute("style").map(read_style).unwrap_or_default();
         let mut found = self.matched((id, element), false, around.in_shadow);
-        let weighed = |what| Weighed { origin: 2, rule: None, specificity: 0, what };
-        found.extend(inline.iter().map(weighed));
+        let weight = |it: &Declared| (it.important, 2, (false, Vec::new()), 0, 0);
+        found.extend(inline.iter().map(|it| (weight(it), it)));
         let place = self.cascade(found, &hints(element, &self.link), around);
         match element.local() {
             "html" => self.root_font = place.style.font,
@@ -101,25 +94,26 @@ impl<'a> Styles<'a> {
         let mut context =
             MatchingContext::new(mode, None, &mut self.caches, quirks, flags, invalidation);
         let mut found = Vec::new();
-        for entry in candidates(index, element) {
-            let price = entry.price;
-            let Some(left) = fuel.get().checked_sub(price) else {
-                fuel.set(0);
+        for Entry { selector, rule, price } in candidates(index, element) {
+            let Some(rule) = self.sheet.rules.get(*rule).filter(|_| fuel.spend(*price)) else {
                 break;
             };
-            fuel.set(left);
-            let Some(rule) = self.sheet.rules.get(entry.rule) else { continue };
-            let subject = ElementRef { tree, id, element, fuel, price };
-            if (!in_shadow || rule.of_browser)
-                && matches_selector(&entry.selector, 0, None, subject, &mut context)
+            let subject = ElementRef { tree, id, element, fuel, price: *price };
+            if (in_shadow && !rule.of_browser)
+                || !matches_selector(selector, 0, None, subject, &mut context)
             {
-                // What is declared is sorted and read.
-                fuel.set(fuel.get().saturating_sub(1 + rule.block.len()));
-                let (origin, specificity) =
-                    (usize::from(!rule.of_browser), entry.selector.specificity());
-                let weighed = |what| Weighed { origin, rule: Some(rule), specificity, what };
-                found.extend(rule.block.iter().map(weighed));
+                continue;
             }
+            // What is declared is sorted and read.
+            let _ = fuel.spend(1 + rule.block.len());
+            found.extend(rule.block.iter().map(|it| {
+                // What is important is the stronger, the earlier its layer.
+                let sign = if it.important { -1 } else { 1 };
+                let layer = rule.layer.iter().map(|it| sign * it).collect();
+                let layer = (rule.layer.is_empty() != it.important, layer);
+                let origin = usize::from(!rule.of_browser);
+                ((it.important, origin, layer, selector.specificity(), rule.order), it)
+            }));
         }
         found
     }
@@ -130,17 +124,7 @@ impl<'a> Styles<'a> {
         hints: &[(&str, String)],
         around: &Place,
     ) -> Place {
-        let no_layer = Layer::default();
-        found.sort_by(|one, other| {
-            let of = |it: &Weighed<'_>| (it.what.important, it.origin);
-            let order = |it: &Weighed<'_>| (it.specificity, it.rule.map(|it| it.order));
-            // What is important is the stronger, the earlier its layer.
-            let [one_layer, other_layer] =
-                [one, other].map(|it| it.rule.map_or(&no_layer, |it| &it.layer));
-            let layers = one_layer.rank().cmp(other_layer.rank());
-            let layers = if one.what.important { layers.reverse() } else { layers };
-            of(one).cmp(&of(other)).then(layers).then_with(|| order(one).cmp(&order(other)))
-        });
+        found.sort_by(|one, other| one.0.cmp(&other.0));
         let custom = self.custom(&found, &around.custom);
         let mut style = around.style.within();
         for (name, text) in hints {
@@ -148,9 +132,10 @@ impl<'a> Styles<'a> {
         }
         // Lengths are counted by the size of letters, so that comes first.
         for first in [true, false] {
-            for Weighed { what: Declared { name, text, .. }, .. } in &found {
+            for (_, what) in &found {
+                let Declared { name, text, .. } = what;
                 if first != (name.starts_with("font") || **name == *"color-scheme")
-                    || name.starts_with("--")
+                    || what.is_custom()
                 {
                     continue;
                 }
@@ -165,7 +150,8 @@ impl<'a> Styles<'a> {
         if style.color == Paint::Current {
             style.color = around.style.color;
         }
-        if style.animation.as_ref().is_some_and(|it| self.sheet.animations.contains(&**it)) {
+        if style.animation_stays {
+            // It is taken to show what is hidden until then.
             (style.opacity, style.hidden) = (1.0, around.style.hidden);
         }
         Place { style: Rc::new(style), custom, in_shadow: around.in_shadow }
@@ -173,9 +159,10 @@ impl<'a> Styles<'a> {
 
     /// The page's own properties of an element that declares some.
     fn custom(&self, found: &[Weighed<'_>], around: &Custom) -> Custom {
-        let own = found.iter().map(|it| it.what).filter(|it| it.is_custom());
+        let own = found.iter().map(|it| it.1);
+        let own = own.filter(|it| it.is_custom() && it.text.len() <= VALUE_BYTES_MAX);
         let own: HashMap<&str, &str> = own.map(|it| (&*it.name, &*it.text)).collect();
-        if own.is_empty() || !self.spend(around.len()) {
+        if own.is_empty() || !self.fuel.spend(around.len()) {
             return Rc::clone(around);
         }
         let mut all = (**around).clone();
@@ -188,7 +175,8 @@ impl<'a> Styles<'a> {
         Rc::new(all)
     }
 
-    /// A value in which everything stands in the place of its `var()`: what is declared here, or around.
+    /// A value in which everything stands in the place of each `var(--name, otherwise)`: what is declared here, or around.
+    /// Nothing if one means nothing, or if it becomes too long.
     fn resolved(
         &self,
         text: &str,
@@ -199,58 +187,45 @@ impl<'a> Styles<'a> {
         if !text.contains("var(") {
             return Some(text.to_owned());
         }
-        if depth > VARIABLES_DEEP_MAX || !self.spend(1 + text.len() / BYTES_OF_A_STEP) {
-            return None;
+        let (mut out, mut rest) = (String::new(), text);
+        while let Some((before, after)) = rest.split_once("var(") {
+            if depth > VARIABLES_DEEP_MAX
+                || out.len() + rest.len() > VALUE_BYTES_MAX
+                || !self.fuel.spend(1 + rest.len() / BYTES_OF_A_STEP)
+            {
+                return None;
+            }
+            let (inside, behind) = closed(after);
+            let (name, otherwise) = inside.split_once(',').unwrap_or((inside, ""));
+            let value = match own.get(name.trim()) {
+                Some(text) => self.resolved(text, own, around, depth + 1),
+                None => around.get(name.trim()).map(|it| (**it).to_owned()),
+            };
+            let otherwise =
+                || inside.contains(',').then(|| self.resolved(otherwise, own, around, depth + 1));
+            out.push_str(before);
+            out.push_str(&value.or_else(|| otherwise().flatten())?);
+            rest = behind;
         }
-        let mut out = String::new();
-        let mut of = |name: &str| match own.get(name) {
-            Some(text) => self.resolved(text, own, around, depth + 1),
-            None => around.get(name).map(|it| (**it).to_owned()),
-        };
-        replace(&mut Parser::new(text), &mut of, &mut out)?;
-        Some(out)
-    }
-
-    /// Takes so much fuel; false if there is not so much.
-    fn spend(&self, fuel: usize) -> bool {
-        let left = self.fuel.get().checked_sub(fuel);
-        self.fuel.set(left.unwrap_or_default());
-        left.is_some()
+        out.push_str(rest);
+        (out.len() <= VALUE_BYTES_MAX).then_some(out)
     }
 }
 
-/// Replaces each `var(--name, otherwise)`. Nothing if one means nothing, or if it becomes too long.
-fn replace(
-    input: &mut Parser<'_>,
-    of: &mut dyn FnMut(&str) -> Option<String>,
-    out: &mut String,
-) -> Option<()> {
-    loop {
-        let start = input.position();
-        let Ok(token) = input.next_including_whitespace().cloned() else { return Some(()) };
-        let is_function = matches!(token, Token::Function(_));
-        if matches!(&token, Token::Function(name) if name.eq_ignore_ascii_case("var")) {
-            let value = block(input, |it| {
-                let name = it.expect_ident_cloned().ok()?;
-                let otherwise = attempt(it, |it| it.expect_comma().ok()).is_some();
-                match of(&name) {
-                    Some(value) => out.push_str(&value),
-                    None => otherwise.then(|| replace(it, of, out)).flatten()?,
-                }
-                Some(())
-            });
-            value.flatten()?;
-        } else {
-            out.push_str(input.slice_from(start));
-            if is_function || matches!(token, Token::ParenthesisBlock) {
-                block(input, |it| replace(it, of, out)).flatten()?;
-                out.push(')');
-            }
-        }
-        if out.len() > VALUE_BYTES_MAX {
-            return None;
+/// What stands in brackets that were just opened, and what stands behind them.
+pub(super) fn closed(text: &str) -> (&str, &str) {
+    let mut open = 1_usize;
+    for (at, sign) in text.bytes().enumerate() {
+        open = match sign {
+            b'(' => open + 1,
+            b')' => open - 1,
+            _ => open,
+        };
+        if open == 0 {
+            return (text.get(..at).unwrap_or(text), text.get(at + 1..).unwrap_or_default());
         }
     }
+    (text, "")
 }
 
 /// What attributes say that are older than style sheets, as declarations.

@@ -71,19 +71,17 @@ fn amount(input: &mut Parser<'_>, units: Units) -> Option<Length> {
         Ok(Token::ParenthesisBlock) => nested(input, sum),
         Ok(Token::Function(name)) => match &*name.to_ascii_lowercase() {
             "calc" | "-webkit-calc" => nested(input, sum),
-            "min" => sorted(nested(input, |it| list(it, sum))?).first().copied(),
-            "max" => sorted(nested(input, |it| list(it, sum))?).last().copied(),
-            "clamp" => sorted(nested(input, |it| list(it, sum))?).get(1).copied(),
+            name if is_one_of("min max clamp", name) => {
+                let mut all = nested(input, |it| list(it, sum))?;
+                let about = |it: &Length| it.number + it.of(SCREEN_WIDTH);
+                all.sort_by(|one, other| about(one).total_cmp(&about(other)));
+                let at = ["min", "clamp"].iter().position(|it| *it == name);
+                all.get(at.unwrap_or(all.len().saturating_sub(1))).copied()
+            }
             _ => None,
         },
         _ => None,
     }
-}
-
-fn sorted(mut all: Vec<Length>) -> Vec<Length> {
-    let about = |it: &Length| it.number + it.of(SCREEN_WIDTH);
-    all.sort_by(|one, other| about(one).total_cmp(&about(other)));
-    all
 }
 
 /// What `parse` makes of the brackets that were just opened; the rest of them is passed over.
@@ -144,27 +142,29 @@ pub(super) fn is_one_of(list: &str, word: &str) -> bool {
 fn sum(input: &mut Parser<'_>, units: Units) -> Option<Length> {
     let mut whole = product(input, units)?;
     loop {
-        let by = if attempt(input, |it| it.expect_delim('+').ok()).is_some() {
-            1.0
-        } else if attempt(input, |it| it.expect_delim('-').ok()).is_some() {
-            -1.0
-        } else {
-            // A comma ends it; whoever reads the list sees anything else.
-            return Some(whole);
+        // A comma ends it; whoever reads the list sees anything else.
+        let by = match () {
+            () if delim(input, '+') => 1.0,
+            () if delim(input, '-') => -1.0,
+            () => return Some(whole),
         };
         whole = whole.plus(by, product(input, units)?);
     }
 }
 
+fn delim(input: &mut Parser<'_>, sign: char) -> bool {
+    input.try_parse(|it| it.expect_delim(sign)).is_ok()
+}
+
 fn product(input: &mut Parser<'_>, units: Units) -> Option<Length> {
     let mut whole = amount(input, units)?;
     loop {
-        let by = if attempt(input, |it| it.expect_delim('*').ok()).is_some() {
-            amount(input, units)?
-        } else if attempt(input, |it| it.expect_delim('/').ok()).is_some() {
-            Length { number: 1.0 / number(input, units)?, ..Length::ZERO }
-        } else {
-            return Some(whole);
+        let by = match () {
+            () if delim(input, '*') => amount(input, units)?,
+            () if delim(input, '/') => {
+                Length { number: 1.0 / number(input, units)?, ..Length::ZERO }
+            }
+            () => return Some(whole),
         };
         let (length, by) = if by.of(1.0) == 0.0 { (whole, by) } else { (by, whole) };
         whole = Length::ZERO.plus(by.as_number()?, length);
@@ -179,13 +179,11 @@ fn pixels(unit: &str, Units { font, root }: Units) -> Option<f32> {
         "in" => 96.0,
         "cm" => 96.0 / 2.54,
         "mm" => 9.6 / 2.54,
-        "q" => 2.4 / 2.54,
-        "vw" | "vi" | "vmax" | "cqw" | "cqi" | "cqmax" => SCREEN_WIDTH / 100.0,
-        "vh" | "vb" | "vmin" | "cqh" | "cqb" | "cqmin" => SCREEN_HEIGHT / 100.0,
-        "em" | "cap" | "ic" | "h" => font,
+        "vw" | "vi" | "vmax" | "cqw" | "cqi" => SCREEN_WIDTH / 100.0,
+        "vh" | "vb" | "vmin" | "cqh" | "cqb" => SCREEN_HEIGHT / 100.0,
+        "em" => font,
         "ex" | "ch" => font / 2.0,
-        "rem" | "rlh" => root,
-        "rex" | "rch" => root / 2.0,
+        "rem" => root,
         _ => return None,
     })
 }
@@ -220,8 +218,7 @@ impl Transform {
             let name = input.expect_function().ok()?.to_ascii_lowercase();
             let known = block(input, |it| amounts(it, units))?;
             // Turns are not followed.
-            let turns = ["rotate", "skew", "translatez", "scalez", "perspective"];
-            if !turns.iter().any(|it| name.starts_with(it)) {
+            if !TURNS.iter().any(|it| name.starts_with(it)) {
                 whole = whole.then(Self::of(&name, &known?)?);
             }
         }
@@ -230,31 +227,33 @@ impl Transform {
 
     /// One function of these values.
     pub(super) fn of(name: &str, values: &[Length]) -> Option<Self> {
-        let none = Self::NONE;
-        let first = *values.first()?;
-        let number = |at: usize| values.get(at).and_then(|it| it.as_number());
-        Some(match name {
-            "translate" | "translate3d" => {
-                Self { x: first, y: values.get(1).copied().unwrap_or_default(), ..none }
-            }
-            "translatex" => Self { x: first, ..none },
-            "translatey" => Self { y: first, ..none },
-            "scale" | "scale3d" => Self { scale: (number(0)?, number(1).or(number(0))?), ..none },
-            "scalex" => Self { scale: (number(0)?, 1.0), ..none },
-            "scaley" => Self { scale: (1.0, number(0)?), ..none },
-            "matrix" | "matrix3d" => {
-                let at: [usize; 6] =
-                    if name == "matrix" { [0, 1, 2, 3, 4, 5] } else { [0, 1, 4, 5, 12, 13] };
-                let [a, b, c, d, x, y] = at.map(|it| number(it).unwrap_or(0.0));
-                // What is pressed into a line has no area.
-                let flat = (a * d - b * c).abs() < FLAT;
-                let px = |px| Length { px, ..Length::ZERO };
-                let scale = if flat { (0.0, 0.0) } else { (a.hypot(b), c.hypot(d)) };
-                Self { x: px(x), y: px(y), scale }
-            }
-            _ => return None,
-        })
+        let at = |it: usize| values.get(it).copied().unwrap_or_default();
+        let number = |it: usize| values.get(it)?.as_number();
+        let (x, y) = match name {
+            "translate" | "translate3d" => (at(0), at(1)),
+            "translatex" => (at(0), Length::ZERO),
+            "translatey" => (Length::ZERO, at(0)),
+            "matrix" => (at(4), at(5)),
+            "matrix3d" => (at(12), at(13)),
+            _ => (Length::ZERO, Length::ZERO),
+        };
+        let scale = match name {
+            "scale" | "scale3d" => (number(0)?, number(1).or(number(0))?),
+            "scalex" => (number(0)?, 1.0),
+            "scaley" => (1.0, number(0)?),
+            "matrix" => pressed(number(0)?, number(1)?, number(2)?, number(3)?),
+            "matrix3d" => pressed(number(0)?, number(1)?, number(4)?, number(5)?),
+            _ => (1.0, 1.0),
+        };
+        let px = |it: Length| Length { number: 0.0, px: it.px + it.number, ..it };
+        let known = is_one_of(FUNCTIONS, name) && !values.is_empty();
+        known.then_some(Self { x: px(x), y: px(y), scale })
     }
+}
+
+/// How wide and how high a matrix leaves a box. What is pressed into a line has no area.
+fn pressed(a: f32, b: f32, c: f32, d: f32) -> (f32, f32) {
+    if (a * d - b * c).abs() < FLAT { (0.0, 0.0) } else { (a.hypot(b), c.hypot(d)) }
 }
 
 /// Parses a shape of `clip` or `clip-path`: does it leave nothing? `None` if it is no shape.
@@ -287,20 +286,17 @@ pub(super) fn shape_is_empty(input: &mut Parser<'_>, units: Units) -> Option<boo
     Some(match (name.as_str(), sides.as_slice()) {
         ("rect", [top, right, bottom, left]) => gone(*left, *right) || gone(*top, *bottom),
         ("xywh", [x, y, width, height, ..]) => gone(*x, x + width) || gone(*y, y + height),
-        ("inset", [top, rest @ ..]) => {
-            let right = *rest.first().unwrap_or(top);
-            let (bottom, left) = (rest.get(1).unwrap_or(top), rest.get(2).unwrap_or(&right));
-            gone(*left, SCREEN_WIDTH - right) || gone(*top, SCREEN_WIDTH - bottom)
+        ("inset", [top, ..]) => {
+            let right = side(1).unwrap_or(*top);
+            let (bottom, left) = (side(2).unwrap_or(*top), side(3).unwrap_or(right));
+            gone(left, SCREEN_WIDTH - right) || gone(*top, SCREEN_WIDTH - bottom)
         }
-        ("circle" | "ellipse", _) => {
+        ("circle" | "ellipse", _) => (0..2).any(|axis| {
             let middle = at.unwrap_or(sides.len());
-            (0..2).any(|axis| {
-                let radius = side(axis).filter(|_| axis < middle).or(side(0));
-                let radius = radius.filter(|_| middle > 0).unwrap_or(MIDDLE);
-                let around = side(middle + axis).unwrap_or(MIDDLE);
-                gone(around - radius, around + radius)
-            })
-        }
+            let radius = sides.iter().take(middle).take(axis + 1).next_back().unwrap_or(&MIDDLE);
+            let around = side(middle + axis).unwrap_or(MIDDLE);
+            gone(around - radius, around + radius)
+        }),
         ("polygon" | "shape", _) if !drawn => (0..2).any(|axis| {
             let all = sides.iter().skip(axis).step_by(2).copied();
             gone(all.clone().fold(f32::MAX, f32::min), all.fold(f32::MIN, f32::max))
@@ -319,6 +315,10 @@ const MIDDLE: f32 = SCREEN_WIDTH / 2.0;
 pub(super) const FONT_PX: f32 = 16.0;
 /// A box or a shape that is no wider shows nothing.
 const SPECK: f32 = 2.0;
+/// Functions that move or scale, and how the names of others begin.
+const FUNCTIONS: &str =
+    "translate translate3d translatex translatey scale scale3d scalex scaley matrix matrix3d";
+const TURNS: [&str; 5] = ["rotate", "skew", "translatez", "scalez", "perspective"];
 /// A matrix of a smaller determinant leaves a line.
 const FLAT: f32 = 1e-4;
 /// Numbers of one function that are looked at.
