@@ -5,7 +5,6 @@
 //! matching ends; [`super::style::Styles`] sees it and the page is cut there.
 
 use std::cell::Cell;
-use std::fmt;
 
 use selectors::OpaqueElement;
 use selectors::attr::{AttrSelectorOperation, CaseSensitivity, NamespaceConstraint};
@@ -18,6 +17,7 @@ use super::tree::{Content, DOCUMENT, Element, Id, Node, Tree};
 use super::value::is_one_of;
 
 /// What is left to be spent on one page.
+#[derive(Debug)]
 pub(super) struct Fuel(Cell<usize>);
 
 impl Fuel {
@@ -45,7 +45,7 @@ macro_rules! never {
 }
 
 /// An element of the tree, as selectors look at it.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct ElementRef<'a> {
     pub(super) tree: &'a Tree,
     pub(super) id: Id,
@@ -53,12 +53,6 @@ pub(super) struct ElementRef<'a> {
     pub(super) fuel: &'a Fuel,
     /// What a step costs.
     pub(super) price: usize,
-}
-
-impl fmt::Debug for ElementRef<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.element.name.local)
-    }
 }
 
 impl ElementRef<'_> {

@@ -11,9 +11,6 @@ pub(super) fn lost(style: &Style, moved: &Transform, around: &Look) -> Option<Dr
     if style.clip_path || (style.clip && style.position >= Position::Absolute) {
         return Some(DropKind::Clipped);
     }
-    if moved.least() < SCALE_MIN {
-        return Some(DropKind::ZeroSize);
-    }
     let margins = [style.margin_left, style.margin_right, style.margin_top, style.margin_bottom];
     let elsewhere = [moved.x, moved.y].into_iter().any(|it| away(it.of(BOX_PX)))
         || margins.into_iter().flatten().any(|it| away(it.of(MARGIN_WHOLE_PX)))
@@ -72,8 +69,6 @@ pub(super) fn pressed(style: &Style, outer: &Style, name: &str) -> Option<bool> 
     (flat || thin).then(|| style.position == Position::Static || kept(style.padding_top))
 }
 
-/// What is scaled down to less has no size.
-const SCALE_MIN: f32 = 0.02;
 /// How far to the left or up nothing is seen any more, and how far to the right or down nobody scrolls.
 const FAR_BACK_PX: f32 = 900.0;
 const FAR_FORTH_PX: f32 = 5000.0;

@@ -35,8 +35,8 @@ pub(super) struct Look {
     pub(super) holds: bool,
     /// The page shows nothing beside the screen.
     pub(super) cuts_page: bool,
-    /// A box around cuts off what does not fit into it.
-    cut: bool,
+    /// Lines begin where nobody looks.
+    indented: bool,
 }
 
 impl Look {
@@ -45,7 +45,7 @@ impl Look {
         let ground = if dark { Colour::DARK_PAGE } else { Colour::WHITE };
         let color = Paint::Known(if dark { Colour::WHITE } else { Colour::BLACK });
         Self {
-            place: Place { style: Style { color, ..Style::default() }.into(), ..Place::default() },
+            place: Place::of(Style { color, ..Style::default() }),
             unseen: None,
             gone: None,
             pressed: None,
@@ -58,7 +58,7 @@ impl Look {
             floats: 0,
             holds: false,
             cuts_page: false,
-            cut: false,
+            indented: false,
         }
     }
 
@@ -72,7 +72,8 @@ impl Look {
 
     /// Is nothing of its box seen, whatever stands in it?
     pub(super) fn is_lost_as_box(&self) -> bool {
-        self.gone.is_some() || self.pressed.is_some() || self.place.style.hidden
+        let small = self.pressed.is_some() || self.scale < SCALE_MIN;
+        self.gone.is_some() || small || self.place.style.hidden
     }
 
     /// Can something of this colour be told from the text? What is not known can.
@@ -106,7 +107,8 @@ impl Look {
     ) -> Self {
         let mut own = Self { place: place.clone(), ..self.clone() };
         let (style, outer) = (&*place.style, &*self.place.style);
-        own.gone = own.gone.or_else(|| of_attributes(element));
+        let silent = element.says("aria-hidden", "true").then_some(DropKind::AriaHidden);
+        own.gone = own.gone.or(silent);
         let boxless = style.display == Display::Contents;
         if !boxless {
             if style.position >= Position::Absolute {
@@ -121,11 +123,15 @@ impl Look {
             let gone = own.gone.or_else(|| displayed(style, element)).or(faded);
             own.gone = gone.or_else(|| lost(style, &moved, self));
             own.pressed = own.pressed.or_else(|| pressed(style, outer, element.local()));
-            own.cut |= style.is_cut();
             let root = matches!(element.local(), "html" | "body");
             own.holds |= (moved != Transform::NONE || style.position > Position::Static) && !root;
             own.cuts_page |= root && style.overflow_x;
         }
+        own.indented &= style.text_indent == outer.text_indent;
+        own.indented |= style.text_indent.is_some_and(|it| {
+            let full = it.percent >= 99.0 || it.px >= SCREEN_WIDTH;
+            away(it.px) || (full && style.is_cut())
+        });
         own.recoloured |= style.mix_blend || style.filter.1;
         own.unseen = own.reason().map(|kind| match self.unseen {
             Some((known, root)) if known == kind => (kind, root),
@@ -140,17 +146,13 @@ impl Look {
         if let Some(gone) = self.gone {
             return Some(gone);
         }
-        let indented = style.text_indent.is_some_and(|it| {
-            let full = it.percent >= 99.0 || it.px >= SCREEN_WIDTH;
-            away(it.px) || (full && self.cut)
-        });
         let ways = [
             (self.pressed.is_some(), DropKind::ZeroSize),
             (style.hidden, DropKind::Visibility),
             (style.font <= FONT_PX_MIN, DropKind::FontSize),
             (self.scale < SCALE_MIN, DropKind::ZeroSize),
             (style.font * self.scale <= FONT_PX_MIN, DropKind::FontSize),
-            (indented, DropKind::OffScreen),
+            (self.indented, DropKind::OffScreen),
             (self.vanishes(), DropKind::SameColour),
         ];
         ways.into_iter().find(|it| it.0).map(|it| it.1)
@@ -207,21 +209,15 @@ impl Look {
     }
 }
 
-/// Why attributes leave an element out.
-fn of_attributes(element: &Element) -> Option<DropKind> {
-    if element.says("aria-hidden", "true") {
-        return Some(DropKind::AriaHidden);
-    }
-    element.says("hidden", "until-found").then_some(DropKind::HiddenAttribute)
-}
-
-/// Why `display` and `content-visibility` do.
+/// Why `display` and `content-visibility` leave an element out.
 fn displayed(style: &Style, element: &Element) -> Option<DropKind> {
-    if style.display == Display::None {
-        let by_attribute = element.attribute("hidden").is_some();
-        return Some(if by_attribute { DropKind::HiddenAttribute } else { DropKind::DisplayNone });
-    }
-    style.content_hidden.then_some(DropKind::Visibility)
+    let kind = match style.display {
+        Display::None => DropKind::DisplayNone,
+        _ if style.content_hidden => DropKind::Visibility,
+        Display::Contents | Display::Flex | Display::Other => return None,
+    };
+    let by_attribute = element.attribute("hidden").map(|_| DropKind::HiddenAttribute);
+    by_attribute.or(Some(kind))
 }
 
 /// What is scaled down to less, with all around it, has no size.

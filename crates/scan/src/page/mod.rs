@@ -35,7 +35,7 @@ use url::Url;
 pub use dropped::{DropKind, Dropped, SAMPLE_CHARS_MAX, SAMPLES_MAX};
 
 /// What became of the bytes.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Page {
     /// What it is.
     pub kind: PageKind,
@@ -52,13 +52,14 @@ pub struct Page {
 }
 
 /// What the content is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PageKind {
     /// HTML, reduced to its text.
     Html,
     /// Any other text, as it is.
     Text,
     /// Neither; there is no text.
+    #[default]
     Binary,
 }
 
@@ -96,29 +97,16 @@ pub fn read(bytes: &[u8], content_type: Option<&str>, base: Option<&Url>) -> Pag
             page
         }
         PageKind::Text => plain(&charset::decode(bytes, content_type, kind)),
-        PageKind::Binary => Page::empty(kind),
+        PageKind::Binary => Page::default(),
     };
     page.cut |= whole > bytes.len();
     page
 }
 
-impl Page {
-    fn empty(kind: PageKind) -> Self {
-        Self {
-            kind,
-            title: None,
-            text: String::new(),
-            links: Vec::new(),
-            dropped: Vec::new(),
-            cut: false,
-        }
-    }
-}
-
 /// Text that is not HTML: as it is, but for what cannot be seen.
 fn plain(text: &str) -> Page {
     let mut report = dropped::Report::default();
-    let mut page = Page::empty(PageKind::Text);
+    let mut page = Page { kind: PageKind::Text, ..Page::default() };
     let mut behind = false;
     for one in text.chars() {
         if page.text.len() >= TEXT_BYTES_MAX {
@@ -145,19 +133,7 @@ fn is_unseen(one: char) -> bool {
 
 /// One line of at most so many characters, without what cannot be seen.
 fn label(text: &str) -> String {
-    let mut label = String::new();
-    let mut count = 0;
-    for word in text.split_whitespace() {
-        if count >= LABEL_CHARS_MAX {
-            break;
-        }
-        if !label.is_empty() {
-            label.push(' ');
-        }
-        for one in word.chars().filter(|it| !is_unseen(*it)).take(LABEL_CHARS_MAX - count) {
-            label.push(one);
-            count += 1;
-        }
-    }
-    label
+    let words: Vec<&str> = text.split_whitespace().take(LABEL_CHARS_MAX).collect();
+    let seen = |it: &char| !is_unseen(*it);
+    words.join(" ").chars().filter(seen).take(LABEL_CHARS_MAX).collect()
 }

@@ -8,7 +8,7 @@ use super::value::{
 };
 use super::values::{
     clip, display, filter, flag, font_shorthand, font_size, has, line_height, overflow, parts,
-    position, size, text_shadow, transform, whole, zoom,
+    position, size, text_shadow, transform, whole,
 };
 
 /// A size or a place; nothing for `auto` and what is not known without layout.
@@ -130,7 +130,7 @@ properties! {
     transform: Transform = Transform::NONE, "transform" | "-webkit-transform" => |it, units| transform("", it, units);
     translate: Transform = Transform::NONE, "translate" => |it, units| transform("translate", it, units);
     width: Size = None, "width" | "inline-size" => size;
-    zoom: f32 = 1.0, "zoom" => zoom;
+    zoom: f32 = 1.0, "zoom" => number;
 }
 
 impl Style {
@@ -149,7 +149,8 @@ impl Style {
             _ => text.trim(),
         };
         self.take(name, text, outer, root).or_else(|| {
-            let elsewhere = ELSEWHERE.split_ascii_whitespace().any(|it| small.contains(it));
+            let elsewhere = ELSEWHERE.split_ascii_whitespace().any(|it| small.contains(it))
+                || (small.starts_with("--") && small.ends_with(')'));
             let text = if is_one_of(COLOURS, name) { UNKNOWN } else { "initial" };
             elsewhere.then(|| self.take(name, text, outer, root)).flatten()
         })

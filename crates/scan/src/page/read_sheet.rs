@@ -8,7 +8,7 @@ use cssparser::{
 
 use super::condition::{Sure, media, supports};
 use super::selector::{NESTED_MAX, Selectors};
-use super::sheet::{Block, Declared, Layer, Rule, Sheet};
+use super::sheet::{Block, Declared, Rule, Sheet};
 use super::style::closed;
 use super::value::rest;
 
@@ -32,7 +32,7 @@ pub(super) fn read_style(text: &str) -> Block {
 #[derive(Clone, Default)]
 struct Origin {
     within: Within,
-    layer: Layer,
+    layer: Vec<isize>,
     doubtful: bool,
     of_browser: bool,
     /// How many rules and imports stand around it.
@@ -78,8 +78,8 @@ impl Reader<'_> {
         for _ in RuleBodyParser::new(input, &mut reader) {}
         let Reader { of: Origin { within, layer, doubtful, of_browser, .. }, block, .. } = reader;
         if let Within::Rule(list) = within {
-            let above = (!layer.path.is_empty()).then_some(isize::MAX);
-            let layer = layer.path.iter().copied().chain(above).collect();
+            let above = (!layer.is_empty()).then_some(isize::MAX);
+            let layer = layer.into_iter().chain(above).collect();
             self.sheet.add(&list, Rule { block, layer, of_browser, order }, doubtful);
         }
     }
@@ -240,6 +240,7 @@ pub(super) const BROWSER: &str = "
     [hidden], datalist, rp, dialog:not([open]), [popover]:not(dialog[open]) { display: none }
     annotation, annotation-xml, maction > * ~ *, semantics > * ~ * { display: none }
     mphantom { visibility: hidden }
+    [hidden=until-found i] { content-visibility: hidden }
     button, input, select, textarea, option { color: #000; background-color: #eee; text-indent: 0 }
     button, input, select, textarea { font-size: 13px }
     mark { color: #000; background-color: #ff0 }

@@ -17,8 +17,8 @@ pub(super) struct Sheet {
     pub(super) elements: Index,
     /// Of `::before` and `::after`.
     pub(super) pseudo: Index,
-    /// Full names of the layers, in their order.
-    layers: Vec<String>,
+    /// Names of the layers, in their order, each with the path that it stands in.
+    layers: Vec<(Vec<isize>, String)>,
     /// How many rules began so far.
     pub(super) begun: usize,
     /// A limit was reached.
@@ -29,18 +29,11 @@ pub(super) struct Sheet {
 #[derive(Debug)]
 pub(super) struct Rule {
     pub(super) block: Block,
-    /// The path of its layer, and behind that a number above all: one is weaker than what it stands in.
+    /// The path of its layer, and behind that a number above all: a layer is weaker than what it stands in.
     pub(super) layer: Vec<isize>,
     /// It stands in the sheet of the browser, which all others outrank.
     pub(super) of_browser: bool,
     pub(super) order: usize,
-}
-
-/// A layer: its number, behind those of the layers around it.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Layer {
-    name: String,
-    pub(super) path: Vec<isize>,
 }
 
 /// The declarations of a block.
@@ -107,13 +100,10 @@ pub(super) fn candidates<'i>(
 ) -> impl Iterator<Item = &'i Entry> {
     let classes = element.attribute("class").unwrap_or_default().split_ascii_whitespace();
     let ids = element.attribute("id").into_iter().map(|it| format!("#{it}"));
-    let keys = [String::new(), element.local().to_owned()].into_iter().chain(ids);
-    let keys = keys.chain(classes.map(|it| format!(".{it}")));
-    keys.filter_map(|mut it| {
-        it.make_ascii_lowercase();
-        index.get(&it)
-    })
-    .flatten()
+    let named = ids.chain(classes.map(|it| format!(".{it}")));
+    let named = named.filter_map(|it| index.get(&it.to_ascii_lowercase()));
+    let others = [index.get(""), index.get(element.local())];
+    others.into_iter().flatten().chain(named).flatten()
 }
 
 /// The rarest of what the last part of a selector asks for, in small letters.
@@ -171,23 +161,24 @@ impl Sheet {
         self.rules.push(rule);
     }
 
-    /// The layer of this name within another, which is made if it is new. One without a name is always new.
-    pub(super) fn layer(&mut self, name: &str, within: &Layer) -> Layer {
-        let mut layer = within.clone();
+    /// The path of numbers to the layer of this name within another, which is made if it is new. One without a name is
+    /// always new.
+    pub(super) fn layer(&mut self, name: &str, within: &[isize]) -> Vec<isize> {
+        let mut path = within.to_vec();
         for part in name.split('.').map(str::trim) {
-            layer.name = format!("{}.{part}", layer.name);
-            let known = self.layers.iter().position(|it| *it == layer.name && !part.is_empty());
-            if known.is_none() && self.layers.len() >= LAYERS_MAX {
+            let same = |it: &(Vec<isize>, String)| it.0 == path && it.1 == part;
+            let known = self.layers.iter().position(same).filter(|_| !part.is_empty());
+            let at = known.unwrap_or(self.layers.len());
+            if at >= LAYERS_MAX {
                 self.cut = true;
-                return layer;
+                return path;
             }
-            let number = known.unwrap_or(self.layers.len());
-            layer.path.push(isize::try_from(number).unwrap_or(isize::MAX));
             if known.is_none() {
-                self.layers.push(layer.name.clone());
+                self.layers.push((path.clone(), part.to_owned()));
             }
+            path.extend(isize::try_from(at));
         }
-        layer
+        path
     }
 }
 

@@ -24,8 +24,17 @@ pub(super) type Custom = Rc<HashMap<Rc<str>, Rc<str>>>;
 #[derive(Clone, Default)]
 pub(super) struct Place {
     pub(super) style: Rc<Style>,
-    pub(super) custom: Custom,
+    custom: Custom,
     pub(super) in_shadow: bool,
+    /// Nothing is declared of the element, so another one in it looks the same.
+    plain: bool,
+}
+
+impl Place {
+    /// A place of which this alone is said.
+    pub(super) fn of(style: Style) -> Self {
+        Self { style: style.into(), ..Self::default() }
+    }
 }
 
 /// Finds the styles of elements.
@@ -124,6 +133,10 @@ impl<'a> Styles<'a> {
         hints: &[(&str, String)],
         around: &Place,
     ) -> Place {
+        let plain = found.is_empty() && hints.is_empty();
+        if plain && around.plain {
+            return around.clone();
+        }
         found.sort_by(|one, other| one.0.cmp(&other.0));
         let custom = self.custom(&found, &around.custom);
         let mut style = around.style.within();
@@ -140,8 +153,8 @@ impl<'a> Styles<'a> {
                     continue;
                 }
                 let text = self.resolved(text, &HashMap::new(), &custom, 0);
-                let Some(text) = text else { continue };
-                style.declare(name, &text, &around.style, self.root_font);
+                let text = text.as_deref().unwrap_or("unset");
+                style.declare(name, text, &around.style, self.root_font);
                 if first && style.dark {
                     style.color = Paint::Known(Colour::WHITE);
                 }
@@ -154,7 +167,7 @@ impl<'a> Styles<'a> {
             // It is taken to show what is hidden until then.
             (style.opacity, style.hidden) = (1.0, around.style.hidden);
         }
-        Place { style: Rc::new(style), custom, in_shadow: around.in_shadow }
+        Place { style: Rc::new(style), custom, in_shadow: around.in_shadow, plain }
     }
 
     /// The page's own properties of an element that declares some.

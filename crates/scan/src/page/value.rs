@@ -1,4 +1,4 @@
-//! Numbers and lengths of CSS, and what is made of them: transforms and shapes.
+//! Numbers and lengths of CSS, and transforms.
 
 use cssparser::{ParseError, Parser, Token};
 
@@ -256,65 +256,11 @@ fn pressed(a: f32, b: f32, c: f32, d: f32) -> (f32, f32) {
     if (a * d - b * c).abs() < FLAT { (0.0, 0.0) } else { (a.hypot(b), c.hypot(d)) }
 }
 
-/// Parses a shape of `clip` or `clip-path`: does it leave nothing? `None` if it is no shape.
-pub(super) fn shape_is_empty(input: &mut Parser<'_>, units: Units) -> Option<bool> {
-    let name = input.expect_function().ok()?.to_ascii_lowercase();
-    let mut sides: Vec<f32> = Vec::new();
-    let mut at: Option<usize> = None;
-    // By lines that are not followed.
-    let mut drawn = name == "path";
-    block(input, |it| {
-        while !it.is_exhausted() && sides.len() < AMOUNTS_MAX {
-            if let Some(found) = attempt(it, |it| length(it, units)) {
-                sides.push(found.of(SCREEN_WIDTH));
-                continue;
-            }
-            match word(it).as_deref() {
-                Some("at") => at = Some(sides.len()),
-                Some("round") => break,
-                Some("left" | "top") => sides.push(0.0),
-                Some("right" | "bottom") => sides.push(SCREEN_WIDTH),
-                Some("center" | "closest-side" | "farthest-side") => sides.push(MIDDLE),
-                Some("by" | "hline" | "vline" | "curve" | "smooth" | "arc") => drawn = true,
-                Some(_) => {}
-                None => drop(it.next().is_ok()),
-            }
-        }
-    })?;
-    let gone = |low: f32, high: f32| high - low <= SPECK || high <= 0.0 || low >= SCREEN_WIDTH;
-    let side = |at: usize| sides.get(at).copied();
-    Some(match (name.as_str(), sides.as_slice()) {
-        ("rect", [top, right, bottom, left]) => gone(*left, *right) || gone(*top, *bottom),
-        ("xywh", [x, y, width, height, ..]) => gone(*x, x + width) || gone(*y, y + height),
-        ("inset", [top, ..]) => {
-            let right = side(1).unwrap_or(*top);
-            let (bottom, left) = (side(2).unwrap_or(*top), side(3).unwrap_or(right));
-            gone(left, SCREEN_WIDTH - right) || gone(*top, SCREEN_WIDTH - bottom)
-        }
-        ("circle" | "ellipse", _) => (0..2).any(|axis| {
-            let middle = at.unwrap_or(sides.len());
-            let radius = sides.iter().take(middle).take(axis + 1).next_back().unwrap_or(&MIDDLE);
-            let around = side(middle + axis).unwrap_or(MIDDLE);
-            gone(around - radius, around + radius)
-        }),
-        ("polygon" | "shape", _) if !drawn => (0..2).any(|axis| {
-            let all = sides.iter().skip(axis).step_by(2).copied();
-            gone(all.clone().fold(f32::MAX, f32::min), all.fold(f32::MIN, f32::max))
-        }),
-        ("rect" | "inset" | "xywh" | "path" | "shape", _) => false,
-        _ => return None,
-    })
-}
-
 /// The screen that a page is judged for, in pixels.
 pub(super) const SCREEN_WIDTH: f32 = 1280.0;
 pub(super) const SCREEN_HEIGHT: f32 = 720.0;
-/// The middle of a shape's box, which is taken to be as wide and as high as the screen is wide.
-const MIDDLE: f32 = SCREEN_WIDTH / 2.0;
 /// The size of letters that nobody changed.
 pub(super) const FONT_PX: f32 = 16.0;
-/// A box or a shape that is no wider shows nothing.
-const SPECK: f32 = 2.0;
 /// Functions that move or scale, and how the names of others begin.
 const FUNCTIONS: &str =
     "translate translate3d translatex translatey scale scale3d scalex scaley matrix matrix3d";
@@ -322,4 +268,4 @@ const TURNS: [&str; 5] = ["rotate", "skew", "translatez", "scalez", "perspective
 /// A matrix of a smaller determinant leaves a line.
 const FLAT: f32 = 1e-4;
 /// Numbers of one function that are looked at.
-const AMOUNTS_MAX: usize = 256;
+pub(super) const AMOUNTS_MAX: usize = 256;

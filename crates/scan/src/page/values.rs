@@ -5,8 +5,8 @@ use cssparser::{Parser, Token};
 use super::colour::{Paint, paint};
 use super::property::{Display, Position, Size};
 use super::value::{
-    FONT_PX, Transform, Units, amounts, attempt, block, is_one_of, length, list, number, rest,
-    shape_is_empty, word,
+    AMOUNTS_MAX, FONT_PX, SCREEN_WIDTH, Transform, Units, amounts, attempt, block, is_one_of,
+    length, list, number, rest, word,
 };
 
 /// What `parse` makes of the whole text.
@@ -61,10 +61,6 @@ pub(super) fn display(input: &mut Parser<'_>, _: Units) -> Option<Display> {
     });
     // Of two words the first tells how the box stands among others.
     known.filter(|_| word(input).is_none_or(|it| is_one_of(DISPLAYS, &it)))
-}
-
-pub(super) fn zoom(input: &mut Parser<'_>, units: Units) -> Option<f32> {
-    attempt(input, |it| number(it, units)).or_else(|| word(input).map(|_| 1.0))
 }
 
 pub(super) fn position(input: &mut Parser<'_>, _: Units) -> Option<Position> {
@@ -159,6 +155,56 @@ pub(super) fn clip(input: &mut Parser<'_>, units: Units) -> Option<bool> {
     Some(empty)
 }
 
+/// Parses a shape of `clip` or `clip-path`: does it leave nothing? `None` if it is no shape.
+fn shape_is_empty(input: &mut Parser<'_>, units: Units) -> Option<bool> {
+    let name = input.expect_function().ok()?.to_ascii_lowercase();
+    let mut sides: Vec<f32> = Vec::new();
+    let mut at: Option<usize> = None;
+    // By lines that are not followed.
+    let mut drawn = name == "path";
+    block(input, |it| {
+        while !it.is_exhausted() && sides.len() < AMOUNTS_MAX {
+            if let Some(found) = attempt(it, |it| length(it, units)) {
+                sides.push(found.of(SCREEN_WIDTH));
+                continue;
+            }
+            match word(it).as_deref() {
+                Some("at") => at = Some(sides.len()),
+                Some("round") => break,
+                Some("left" | "top") => sides.push(0.0),
+                Some("right" | "bottom") => sides.push(SCREEN_WIDTH),
+                Some("center" | "closest-side" | "farthest-side") => sides.push(MIDDLE),
+                Some("by" | "hline" | "vline" | "curve" | "smooth" | "arc") => drawn = true,
+                Some(_) => {}
+                None => drop(it.next().is_ok()),
+            }
+        }
+    })?;
+    let gone = |low: f32, high: f32| high - low <= SPECK || high <= 0.0 || low >= SCREEN_WIDTH;
+    let side = |at: usize| sides.get(at).copied();
+    Some(match (name.as_str(), sides.as_slice()) {
+        ("rect", [top, right, bottom, left]) => gone(*left, *right) || gone(*top, *bottom),
+        ("xywh", [x, y, width, height, ..]) => gone(*x, x + width) || gone(*y, y + height),
+        ("inset", [top, ..]) => {
+            let right = side(1).unwrap_or(*top);
+            let (bottom, left) = (side(2).unwrap_or(*top), side(3).unwrap_or(right));
+            gone(left, SCREEN_WIDTH - right) || gone(*top, SCREEN_WIDTH - bottom)
+        }
+        ("circle" | "ellipse", _) => (0..2).any(|axis| {
+            let middle = at.unwrap_or(sides.len());
+            let radius = sides.iter().take(middle).take(axis + 1).next_back().unwrap_or(&MIDDLE);
+            let around = side(middle + axis).unwrap_or(MIDDLE);
+            gone(around - radius, around + radius)
+        }),
+        ("polygon" | "shape", _) if !drawn => (0..2).any(|axis| {
+            let all = sides.iter().skip(axis).step_by(2).copied();
+            gone(all.clone().fold(f32::MAX, f32::min), all.fold(f32::MIN, f32::max))
+        }),
+        ("rect" | "inset" | "xywh" | "path" | "shape", _) => false,
+        _ => return None,
+    })
+}
+
 pub(super) fn transform(name: &str, input: &mut Parser<'_>, units: Units) -> Option<Transform> {
     if none(input) {
         return Some(Transform::NONE);
@@ -200,3 +246,7 @@ const DISPLAYS: &str = "block inline inline-block grid inline-grid flow-root flo
 const SIZES: &str = "auto none normal content stretch fit-content min-content max-content";
 const FONT_SIZES: &str =
     "xx-small x-small small medium large x-large xx-large xxx-large math smaller larger";
+/// The middle of a shape's box, which is taken to be as wide and as high as the screen is wide.
+const MIDDLE: f32 = SCREEN_WIDTH / 2.0;
+/// A box or a shape that is no wider shows nothing.
+const SPECK: f32 = 2.0;
