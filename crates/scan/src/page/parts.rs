@@ -191,14 +191,16 @@ pub(super) fn shown_value(field: &Element) -> Option<&str> {
 /// How an element is set apart from what stands before and after it.
 pub(super) fn gap_of(name: &str) -> Gap {
     match name {
-        _ if is_one_of(PARAGRAPHS, name) => Gap::Paragraph,
-        _ if is_one_of(LINES, name) => Gap::Line,
+        "p" | "article" | "section" | "main" | "header" | "footer" | "nav" | "aside" | "figure"
+        | "form" | "fieldset" | "dl" | "details" | "address" | "hgroup" | "search" => {
+            Gap::Paragraph
+        }
+        "div" | "dt" | "dd" | "summary" | "figcaption" | "caption" | "legend" | "select"
+        | "textarea" | "center" | "body" | "html" | "thead" | "tbody" | "tfoot" | "frameset"
+        | "dialog" | "button" => Gap::Line,
         _ => Gap::None,
     }
 }
 
-const PARAGRAPHS: &str = "p article section main header footer nav aside figure form fieldset dl details address hgroup search";
-const LINES: &str = "div dt dd summary figcaption caption legend select textarea center body html thead tbody tfoot \
-    frameset dialog button";
 /// Nodes of a handle that are looked at until it is clear that something stands in it.
 const NODES_MAX: usize = 64;

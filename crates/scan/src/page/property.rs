@@ -157,7 +157,7 @@ impl Style {
     }
 
     fn take(&mut self, name: &str, text: &str, outer: &Self, root: f32) -> Option<()> {
-        let keyword = is_one_of("inherit initial unset", text);
+        let keyword = matches!(text, "inherit" | "initial" | "unset");
         let font = if name.starts_with("font") { outer.font } else { self.font };
         let units = Units { font, root };
         let sides: &[&str] = match name {

@@ -15,7 +15,7 @@ use super::property::Style;
 use super::read_sheet::read_style;
 use super::sheet::{Declared, Entry, Sheet, candidates};
 use super::tree::{Element, Id, Tree};
-use super::value::{FONT_PX, is_one_of};
+use super::value::FONT_PX;
 
 /// Properties of the page's own at a place, with all `var()` in them replaced.
 pub(super) type Custom = Rc<HashMap<Rc<str>, Rc<str>>>;
@@ -251,7 +251,10 @@ fn hints(element: &Element, link: &str) -> Vec<(&'static str, String)> {
         _ => None,
     };
     let mut all: Vec<_> = ink.into_iter().map(|it| ("color", it)).collect();
-    if is_one_of("body table tr td th thead tbody tfoot", element.local()) {
+    if matches!(
+        element.local(),
+        "body" | "table" | "tr" | "td" | "th" | "thead" | "tbody" | "tfoot"
+    ) {
         all.extend(colour("bgcolor").map(|it| ("background-color", it)));
         let picture = element.attribute("background").filter(|it| !it.trim().is_empty());
         all.extend(picture.map(|_| ("background-image", "src()".to_owned())));
