@@ -388,8 +388,6 @@ const JOINERS: &[(&str, &str)] = &[
     ("sandbox/src/seatbelt/running.rs", "the program, of which only is asked whether it is there"),
     ("scan/src/net/fuzzing.rs", "no path: an address"),
     ("scan/src/net/target.rs", "no path: an address"),
-    ("scan/src/page/marks.rs", "no path: an address"),
-    ("scan/src/page/parts.rs", "no path: an address"),
     ("setup/src/managed.rs", "names of the files that agents read for a whole machine"),
     ("shell/src/expand.rs", "no path: words of a command"),
     ("shell/src/follow.rs", "no path: what may be known of a command"),

@@ -70,7 +70,7 @@ impl Builder {
     }
 
     /// Makes two nodes neighbours; where there is none, the other stands at the edge of `parent`.
-    fn join(&self, parent: Id, before: Option<Id>, after: Option<Id>) {
+    fn line_up(&self, parent: Id, before: Option<Id>, after: Option<Id>) {
         match before {
             Some(before) => self.with(before, |it| it.after = after),
             None => self.with(parent, |it| it.first = after),
@@ -84,7 +84,7 @@ impl Builder {
     fn detach(&self, id: Id) {
         let at = self.with(id, |it| (it.parent.take(), it.before.take(), it.after.take()));
         if let (Some(parent), before, after) = at {
-            self.join(parent, before, after);
+            self.line_up(parent, before, after);
         }
     }
 
@@ -105,8 +105,8 @@ impl Builder {
             }
             NodeOrText::AppendText(text) => self.add(Content::Text(text)),
         };
-        self.join(parent, before, Some(id));
-        self.join(parent, Some(id), after);
+        self.line_up(parent, before, Some(id));
+        self.line_up(parent, Some(id), after);
         self.with(id, |it| it.parent = Some(parent));
     }
 

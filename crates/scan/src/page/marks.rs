@@ -201,11 +201,9 @@ impl Walker {
         if href.is_empty() || href.starts_with('#') {
             return None;
         }
-        let url = match &self.base {
-            _ if href.len() > LINK_BYTES_MAX => None,
-            Some(base) => Some(base.join(href).ok()?),
-            None => Some(Url::parse(href).ok()?),
-        };
+        let base = Url::options().base_url(self.base.as_ref());
+        let short = href.len() <= LINK_BYTES_MAX;
+        let url = if short { Some(base.parse(href).ok()?) } else { None };
         let url = url.filter(|it| matches!(it.scheme(), "http" | "https" | "mailto"));
         if url.is_none() {
             self.report.one(DropKind::Link, href);
