@@ -18,6 +18,7 @@ mod runtime;
 mod summary;
 pub mod tools;
 mod verify;
+mod watch;
 pub mod wire;
 mod work;
 
@@ -35,4 +36,5 @@ pub use runtime::{
     AgentCard, Approval, Question, Reply, Runtime, Turn, TurnError, TurnErrorCode, Voice,
 };
 pub use summary::MESSAGES_MAX;
+pub use watch::{ProviderHealth, Watches, WorkerEvent, WorkerShown};
 pub use work::{WORKER, worker};

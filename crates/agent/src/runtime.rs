@@ -2,11 +2,13 @@
 //! the agent.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use llm::Usage;
 
 use crate::frame::Frame;
 use crate::purse::Purse;
+use crate::watch::{ProviderHealth, Watches, WorkerShown};
 
 /// Runs agents: one confined worker for each open session.
 pub trait Runtime: Send + Sync {
@@ -38,6 +40,28 @@ pub trait Runtime: Send + Sync {
     /// The files by which sessions are admitted are others: what was opened by the old ones does not go on.
     fn reloaded(&self) {
         // Whoever keeps nothing open has nothing to do.
+    }
+
+    /// The workers that there are, also those that have nothing to do.
+    fn workers(&self) -> Vec<WorkerShown> {
+        Vec::new()
+    }
+
+    /// From now on, `watcher` is told what becomes of workers.
+    fn watched_by(&self, watcher: Arc<dyn Watches>) {
+        drop(watcher);
+    }
+
+    /// Asks a model of each provider something short, and tells how each is. It takes no longer than `at_most`; what it uses is
+    /// paid from `purse`, in the name of `user`.
+    fn providers(
+        &self,
+        user: &str,
+        purse: &Arc<dyn Purse>,
+        at_most: Duration,
+    ) -> Vec<ProviderHealth> {
+        let _ = (user, purse, at_most);
+        Vec::new()
     }
 
     /// Ends the worker of this session; its history stays.

@@ -168,7 +168,24 @@ fn servers(home: &Path, manifest: &Manifest) -> Result<Row, Failure> {
         .filter(|it| known.held.contains_key(&it.server))
         .map(|it| it.server.as_str())
         .collect();
-    let count = manifest.mcp.as_ref().map_or(0, Vec::len);
+    let named: Vec<&str> = manifest.mcp.iter().flatten().map(|it| it.server.as_str()).collect();
+    let pinned = named.iter().filter(|it| known.pins.servers.contains_key(**it)).count();
+    let is_no_name = |it: &&&str| ::mcp::names::check_server(it).is_err();
+    let what = match named.iter().find(is_no_name) {
+        Some(name) => {
+            let next = "give it a name of at most 32 letters, digits and `-`";
+            return Ok(row(
+                "servers",
+                false,
+                format!("`{name}` cannot be started"),
+                next.to_owned(),
+            ));
+        }
+        None => format!(
+            "{} MCP servers, {pinned} pinned; others are when they are seen first",
+            named.len()
+        ),
+    };
     let next = format!("definitions of {} changed: see `lazaret mcp list`", listed(&held));
-    Ok(row("servers", held.is_empty(), format!("{count} MCP servers"), next))
+    Ok(row("servers", held.is_empty(), what, next))
 }

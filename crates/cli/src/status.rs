@@ -9,7 +9,7 @@ use host::observe::Observe;
 use host::trust::Trust;
 use model::AgentId;
 use serde_json::{Value, json};
-use store::Oversight as _;
+use store::Oversight;
 
 use crate::daemon;
 use crate::evidence::open;
@@ -60,7 +60,8 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     let home = args.home.dir()?;
     let doors = daemon::said(&home)?;
     let now = SystemClock.unix_seconds();
-    let (mut sessions, waiting) = match sessions::open(&args.home)? {
+    let store = sessions::open(&args.home)?;
+    let (mut sessions, waiting) = match &store {
         None => (Vec::new(), 0),
         Some(store) => {
             let sessions = store.sessions(SESSIONS_LOOKED_AT_MAX).map_err(Failure::unable)?;
@@ -68,7 +69,10 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         }
     };
     let agent = match &args.agent {
-        Some(name) => Some(OfAgent::of(&home, name, &sessions)?),
+        Some(name) => {
+            let store = store.as_ref().map(|it| it as &dyn Oversight);
+            Some(OfAgent::of(&home, name, &sessions, store)?)
+        }
         None => None,
     };
     sessions.retain(|it| args.agent.as_ref().is_none_or(|agent| it.agent == *agent));

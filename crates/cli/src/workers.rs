@@ -1,4 +1,4 @@
-//! `lazaret workers …`: the turns that a server runs.
+//! `lazaret workers …`: the workers of a server.
 
 use clap::Subcommand;
 use host::doors::client::Connection;
@@ -8,7 +8,8 @@ use crate::failure::{Exit, Failure};
 use crate::home::Home;
 use crate::output;
 
-/// List the turns that `lazaret serve` runs, or end one.
+/// List the workers of `lazaret serve`, those too that wait for the next turn, or end one that has a turn. One that waits ends
+/// with `lazaret sessions end`.
 ///
 /// Exit codes: 0 done, 1 refused (no such worker, or no server runs), 3 could not work.
 #[derive(clap::Args)]
@@ -63,9 +64,11 @@ fn list(args: &ListArgs) -> Result<Exit, Failure> {
         let shown = if args.json {
             output::json(worker)
         } else {
-            let (id, seconds) = (number("id"), number("seconds"));
+            let (id, seconds) = (worker.get("id").and_then(Value::as_u64), number("seconds"));
+            let id = id.map_or_else(|| "-".to_owned(), |it| it.to_string());
             let line = format!(
-                "{id:<6} {:<16} {:<16} {}  {seconds} s",
+                "{id:<6} {:<5} {:<16} {:<16} {}  {seconds} s",
+                text("state"),
                 text("user"),
                 text("agent"),
                 text("session")
@@ -77,7 +80,7 @@ fn list(args: &ListArgs) -> Result<Exit, Failure> {
         }
     }
     if all.is_empty() && !args.json {
-        output::told(false, "no turn runs");
+        output::told(false, "there are no workers");
     }
     Ok(Exit::Done)
 }

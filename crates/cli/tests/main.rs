@@ -3,6 +3,7 @@
 mod acts;
 mod agents;
 mod approvals;
+mod beside;
 mod browser;
 mod catalogue;
 mod channels;

@@ -85,7 +85,7 @@ fn an_agent_calls_the_tools_of_its_servers_and_what_they_say_is_from_outside() {
     );
     let (ran, told) = run(home.path());
     assert_eq!(statuses(&told), ["ran", "ran", "ran", "failed"], "{told}{}", ran.err);
-    let results = records(home.path(), "tool_call");
+    let results = records(home.path(), "tool_read");
     assert!(results.contains("mcp__notes__look"), "{results}");
     // The server is given the secret that the manifest names for it; the agent is not shown it, and nothing else is there.
     let all = lazaret(home.path(), &["evidence", "query", "--json"]).run().out;
@@ -125,4 +125,62 @@ fn an_agent_whose_server_is_not_there_works_without_it_and_that_is_on_record() {
     assert_ne!(statuses(&told), ["ran"], "{told}{}", ran.err);
     assert!(records(home.path(), "mcp_lifecycle").contains("not_there"));
     assert_eq!(lazaret(home.path(), &["evidence", "verify"]).run().code, 0);
+}
+
+#[test]
+fn a_model_that_judges_withholds_results_and_answers_that_it_does_not_find_safe() {
+    let home = home(&[], &[]);
+    let home = home.path();
+    let config = fs::read_to_string(home.join("config.yaml")).unwrap();
+    let models = config.replace("models: {", "models: {guardrail: mock/judge, ");
+    let judged = |what: &str, models: &str| {
+        put(&home.join("config.yaml"), models);
+        let path = home.join("agents/main/IDENTITY.md");
+        let manifest = fs::read_to_string(&path).unwrap();
+        let manifest: String = manifest
+            .lines()
+            .filter(|it| !it.starts_with("guardrail"))
+            .map(|it| format!("{it}\n"))
+            .collect();
+        put(&path, &manifest.replacen("---\n", &format!("---\nguardrail: [{what}]\n"), 1));
+    };
+    // The mock model is both: it judges what it is shown, and calls the tool where it is asked to.
+    let call =
+        |name: &str| json!({"call": [{"name": "mcp__notes__look", "input": {"name": name}}]});
+    let say = |text: &str| json!({"say": text});
+    let replies = json!([
+        {"when": "withheld", "give": say("there is nothing to be said")},
+        {"when": "NOTES_KEY", "give": say("UNSAFE: it gives orders")},
+        {"when": "at nine", "give": say("SAFE")},
+        {"when": "my own words", "give": say("UNSAFE: no")},
+        {"when": "look at the notes", "give": call("environment")},
+    ]);
+    put(&home.join("script.json"), &json!({"replies": replies}).to_string());
+    judged("results", &models);
+    let (ran, told) = run(home);
+    assert_eq!(statuses(&told), ["failed"], "{told}{}", ran.err);
+    assert_eq!(told.pointer("/answer").unwrap(), "there is nothing to be said", "{told}");
+    let flagged = records(home, "guardrail_flagged");
+    assert!(flagged.contains("it gives orders") && flagged.contains("mock/judge"), "{flagged}");
+    // What it finds safe comes as it came.
+    let safe = replies.to_string().replace("\"environment\"", "\"plain\"");
+    put(&home.join("script.json"), &format!("{{\"replies\": {safe}}}"));
+    assert_eq!(statuses(&run(home).1), ["ran"]);
+    let spoken = safe
+        .replace("\"look at the notes\"", "\"look at\"")
+        .replace(&call("plain").to_string(), &say("my own words").to_string());
+    put(&home.join("script.json"), &format!("{{\"replies\": {spoken}}}"));
+    judged("answers", &models);
+    let (ran, told) = run(home);
+    assert_eq!(
+        (ran.code, told.pointer("/code").and_then(Value::as_str)),
+        (1, Some("AccessDenied")),
+        "{told}"
+    );
+    assert!(!ran.out.contains("my own words"), "{}", ran.out);
+    // Who is to judge and is not named is missed before anything begins.
+    judged("answers", &config);
+    let (ran, _) = run(home);
+    assert_eq!(ran.code, 2, "{}{}", ran.out, ran.err);
+    assert!(format!("{}{}", ran.out, ran.err).contains("names no model `guardrail`"));
 }

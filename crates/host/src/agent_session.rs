@@ -1,6 +1,7 @@
 //! A session of one agent, served: admitted by the files of the state directory, with everything that carries its
 //! messages out.
 
+mod opens;
 mod place;
 
 use std::path::{Path, PathBuf};
@@ -10,17 +11,19 @@ use aegx::RecordType;
 use egress::Rules;
 use evidence::{NewRecord, SystemClock};
 use model::provider::{self, Provider, ProviderKind};
-use model::{Caller, Kind, Profile, ToolDef};
-use monitor::{Admission, Approver, OpenError, Opening};
+use model::{Caller, Kind, Profile};
+use monitor::{Admission, Approver};
 use policy::access::Origin;
 use serde_json::json;
 use store::Memory;
 use vault::Scope;
 
+use self::opens::Opens;
 use self::place::{leave, not_visited, workspace};
 use crate::executor::{About, Asker, Delegates, HostExecutor, Offers, Questions, WorkspaceFiles};
 use crate::extraction::Extraction;
 use crate::gate::{Gate, GateError};
+use crate::guardrail::{self, Guardrail};
 use crate::ipc::{Door, Stop};
 use crate::services::Services;
 use crate::starter::Starter;
@@ -121,12 +124,15 @@ impl AgentSession {
         let (questions, model) = (admitted.supplied.questions.clone(), admitted.model.clone());
         let asker = Asker::of(questions, gate, home, model)?;
         let extraction = Extraction::by_settings(home, asker.as_ref())?;
+        let guardrail = Guardrail::of(admitted.guardrail, gate, home, asker.as_ref())
+            .inspect_err(|error| record_refused(gate, who, &error.to_string()))?;
         let mut executor = executor(gate, home, admitted, files, stop, &mut notes)?;
         if let Some(asker) = asker {
             executor = executor.with_asker(asker);
         }
         let door = Door::new(Arc::clone(&gate.monitor), Arc::clone(&gate.journal), executor)
-            .with_extraction(extraction);
+            .with_extraction(extraction)
+            .with_guardrail(guardrail);
         let passing = match options.starter {
             Starter::Person => None,
             Starter::Job { .. } | Starter::Session { .. } => Some(memory(gate, home)?),
@@ -184,6 +190,8 @@ struct Admitted {
     about: About,
     /// The agent's own model, if its manifest names one.
     model: Option<String>,
+    /// What a model judges before it is delivered.
+    guardrail: policy::access::Guardrail,
 }
 
 /// What the files say of `who`, or of a sub-agent of theirs.
@@ -226,6 +234,7 @@ fn admit(
     let scope = Scope::of(&admission);
     let commands_reach_out = admission.commands_reach_out();
     let network_is_closed = admission.closes_network();
+    let guardrail = guardrail::wanted(&admission);
     let model = match &admission {
         Admission::OnePerson => None,
         Admission::Layered { manifest, .. } => manifest.model.clone(),
@@ -243,35 +252,8 @@ fn admit(
         true => tool_servers::named(&admission, notes),
         false => Vec::new(),
     };
-    let open = |tools: Vec<ToolDef>| {
-        let opening = Opening {
-            who: who.clone(),
-            principal: options.starter.principal(),
-            profile: options.profile.unwrap_or(admission.profile()),
-            parent: options.starter.parent().cloned(),
-            admission: admission.clone(),
-            approver: options.approver,
-            tools,
-        };
-        gate.monitor.open_session(opening).map_err(|error| {
-            refused(&error);
-            let another = matches!(error, OpenError::State(monitor::StateError::NotYours { .. }));
-            if another { GateError::refused(error) } else { GateError::unable(error) }
-        })
-    };
-    let mut tools: Vec<ToolDef> = plugins.definitions().cloned().collect();
-    tools.extend(tool_servers::connections(&named));
-    open(tools.clone())?;
-    // Servers are started and listed in a session, and it has their tools when they have said what those are.
-    let servers = ToolServers::start(gate, home, who, &named, stop, notes);
-    tools.extend(servers.definitions().cloned());
-    if !named.is_empty()
-        && let Err(error) = open(tools)
-    {
-        // It is refused already; that it cannot be ended in order either changes nothing.
-        let _ = gate.monitor.end_session(who);
-        return Err(error);
-    }
+    let opens = Opens { gate, home, who, options, admission: &admission };
+    let servers = opens.with_tools(&plugins, &named, stop, notes)?;
     let made_in = scheduler::MadeIn {
         remote: options.origin == Origin::Remote,
         sub_agents: options.starter.sub_agents().to_vec(),
@@ -293,6 +275,7 @@ fn admit(
         made_in,
         about,
         model,
+        guardrail,
     })
 }
 

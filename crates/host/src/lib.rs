@@ -20,6 +20,7 @@ mod extraction;
 pub mod fetched;
 mod gate;
 mod guarded;
+mod guardrail;
 mod intent;
 pub mod ipc;
 mod keys;

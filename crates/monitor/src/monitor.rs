@@ -1,9 +1,9 @@
 //! The monitor: what the path of a call stands on, and the sessions' coming and going.
 
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 
 use aegx::{Digest, Principal};
-use evidence::{Clock, Journal};
+use evidence::{Clock, Journal, Receipt};
 use model::{Caller, EffectKind, IntentReader, Profile, SessionId, ToolDef};
 use policy::Policy;
 use scan::sanitize::{Plan, Plans};
@@ -28,6 +28,8 @@ use crate::tools::{Toolboxes, ToolsError};
 /// The reference monitor. The path of a call is in `pipeline.rs`.
 pub struct Monitor {
     setup: Setup,
+    /// By which rules it decides now.
+    policy: RwLock<Arc<Policy>>,
     sessions: Sessions,
     toolboxes: Toolboxes,
     pub(crate) reader: Option<Arc<dyn IntentReader>>,
@@ -138,8 +140,10 @@ impl Monitor {
     #[must_use]
     pub fn new(setup: Setup) -> Self {
         let (sessions, toolboxes) = (Sessions::default(), Toolboxes::default());
+        let policy = RwLock::new(Arc::clone(&setup.policy));
         Self {
             setup,
+            policy,
             sessions,
             toolboxes,
             reader: None,
@@ -335,8 +339,16 @@ impl Monitor {
         &self.setup.journal
     }
 
-    pub(crate) fn policy(&self) -> &Policy {
-        &self.setup.policy
+    /// The rules by which it decides now.
+    #[must_use]
+    pub fn policy(&self) -> Arc<Policy> {
+        Arc::clone(&self.policy.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Decides by these rules from now on. That they are others is on record, as the receipt proves: INVARIANT (RecordThenAct).
+    /// What was decided before stays decided; what waits for a person is judged again when it comes back.
+    pub fn decide_by(&self, policy: Policy, _: &Receipt) {
+        *self.policy.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(policy);
     }
 
     pub(crate) fn now(&self) -> i64 {

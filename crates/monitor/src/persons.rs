@@ -85,6 +85,6 @@ impl Monitor {
     /// Judges what a person does by their own hand, by the policy of this gate.
     #[must_use]
     pub fn judge_by_hand(&self, asked: &ByHand<'_>) -> Decided {
-        asked.judge(self.policy())
+        asked.judge(&self.policy())
     }
 }

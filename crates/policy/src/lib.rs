@@ -14,6 +14,7 @@
 pub mod access;
 mod attribute;
 mod check;
+mod difference;
 mod error;
 mod explain;
 mod facts;
@@ -29,6 +30,7 @@ mod schema;
 mod skill;
 mod verdict;
 
+pub use difference::RuleChange;
 pub use error::{LoadError, LoadErrors};
 pub use explain::{Explained, Matched};
 pub use facts::{

@@ -94,6 +94,10 @@ impl Policy {
         &self.rules
     }
 
+    pub(crate) fn slices(&self) -> &[Slice] {
+        &self.slices
+    }
+
     /// What the rules say of a call.
     #[must_use]
     pub fn decide(&self, facts: &Facts<'_>) -> Verdict {

@@ -3,7 +3,7 @@
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 use std::time::Instant;
 
 use aegx::RecordType;
@@ -21,6 +21,7 @@ use crate::errors::ErrorRate;
 use crate::log::{About, Event, Log};
 use crate::metrics::Metrics;
 use crate::rooms::Rooms;
+use crate::rules::Rules;
 use crate::sockets::Sockets;
 use crate::tickets::Tickets;
 use crate::turns::Queues;
@@ -114,6 +115,8 @@ pub(crate) struct App {
     pub(crate) draining: AtomicBool,
     pub(crate) connections: AtomicUsize,
     pub(crate) inbox: Inbox,
+    /// Who reads the rules again, where somebody can.
+    pub(crate) rules: OnceLock<Arc<dyn Rules>>,
 }
 
 /// Why there is no server.
@@ -173,6 +176,7 @@ impl App {
             draining: AtomicBool::new(false),
             connections: AtomicUsize::new(0),
             inbox: Inbox::default(),
+            rules: OnceLock::new(),
         })
     }
 

@@ -210,6 +210,7 @@ fn of_manifest(was: &Manifest, is: &Manifest, found: &mut Found) {
     section("credentials", was.grants != is.grants);
     section("operations", was.operations != is.operations);
     section("who may use it", was.access != is.access);
+    section("guardrail", was.guardrail != is.guardrail);
     if found.0.len() == before {
         found.other(format!("agents/{agent}: its words or its model changed"));
     }

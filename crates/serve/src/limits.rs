@@ -68,6 +68,8 @@ pub const CHAT_MESSAGES_MAX: usize = 200;
 pub const ANSWER_TOKENS_MIN: u64 = 256;
 /// From which share of a limit on a user is warned, in percent.
 pub const WARN_PERCENT: u64 = 80;
+/// How long models may take to answer for `/health/deep`.
+pub const MODELS_WAIT: Duration = Duration::from_secs(5);
 /// How long what was looked at for `/health/deep` counts.
 pub const DEEP_CACHE: Duration = Duration::from_secs(30);
 /// How long errors count for the error rate.

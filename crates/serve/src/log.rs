@@ -23,8 +23,15 @@ pub enum Event {
     SessionCreated,
     SessionEnded,
     WorkerSpawned,
+    WorkerReady,
     WorkerExit,
     WorkerError,
+    WorkerIdleTimeout,
+    WorkerReadyTimeout,
+    WorkerFrameRejected,
+    TurnBegan,
+    TurnEnded,
+    TurnFailed,
     ToolCalled,
     ToolCompleted,
     ToolDenied,
@@ -56,8 +63,15 @@ impl Event {
             Self::SessionCreated => ("session", "created"),
             Self::SessionEnded => ("session", "ended"),
             Self::WorkerSpawned => ("worker", "spawned"),
+            Self::WorkerReady => ("worker", "ready"),
             Self::WorkerExit => ("worker", "exit"),
             Self::WorkerError => ("worker", "error"),
+            Self::WorkerIdleTimeout => ("worker", "idle_timeout"),
+            Self::WorkerReadyTimeout => ("worker", "ready_timeout"),
+            Self::WorkerFrameRejected => ("worker", "frame_rejected"),
+            Self::TurnBegan => ("turn", "began"),
+            Self::TurnEnded => ("turn", "ended"),
+            Self::TurnFailed => ("turn", "failed"),
             Self::ToolCalled => ("tool", "called"),
             Self::ToolCompleted => ("tool", "completed"),
             Self::ToolDenied => ("tool", "denied"),
@@ -86,7 +100,11 @@ impl Event {
             | Self::SessionCreated
             | Self::SessionEnded
             | Self::WorkerSpawned
+            | Self::WorkerReady
             | Self::WorkerExit
+            | Self::WorkerIdleTimeout
+            | Self::TurnBegan
+            | Self::TurnEnded
             | Self::ToolCalled
             | Self::ToolCompleted
             | Self::CostReset
@@ -106,6 +124,9 @@ impl Event {
             | Self::ChannelRefused
             | Self::ChannelDown
             | Self::ChannelUnsaid
+            | Self::TurnFailed
+            | Self::WorkerReadyTimeout
+            | Self::WorkerFrameRejected
             | Self::WorkerError => LogLevel::Warn,
             Self::ReloadFailed | Self::InternalError => LogLevel::Error,
         }

@@ -13,6 +13,7 @@ use crate::directory::{Directory, issued};
 use crate::frame::{CardShown, ServerFrame};
 use crate::limits::DEBOUNCE;
 use crate::log::{About, Event};
+use crate::rules;
 
 /// The state of the files that are watched.
 type Stamps = Vec<(PathBuf, u64, i64, i64)>;
@@ -33,6 +34,11 @@ const DIGESTED_BYTES_MAX: u64 = 16 << 20;
 /// # Errors
 /// If a file is not understood, or it cannot be recorded: then everything stays as it was.
 pub(crate) fn now(app: &App) -> Result<(), String> {
+    rules::again(app, digests(&app.parts.home))?;
+    settings(app)
+}
+
+fn settings(app: &App) -> Result<(), String> {
     let read = Directory::load(&app.parts.home).map_err(|error| error.to_string());
     let read = read.and_then(|directory| {
         issued(&app.parts.home).map(|it| (directory, it)).map_err(|error| error.to_string())
@@ -103,23 +109,6 @@ fn digests(home: &Path) -> Value {
     Value::Object(files.collect())
 }
 
-/// The rules are read when the gate is opened, and not again: a person is told that they wait for that.
-fn tell_of_rules(app: &App) {
-    let why = "the rules in policy/ were changed, and the old ones hold: restart needed";
-    let next = "lazaret policy check, then restart";
-    let files = digests(&app.parts.home);
-    let content = json!({
-        "alert": "restart needed",
-        "severity": "MEDIUM",
-        "what": why,
-        "next": next,
-        "files": files,
-    });
-    let recorded = app.record("policy_waits", content).is_ok();
-    let details = json!({ "why": why, "restart": "needed", "recorded": recorded });
-    app.log(Event::ReloadFailed, About::default(), details);
-}
-
 /// Closes sockets whose tokens have ended by themselves.
 pub(crate) fn look_again(app: &App) {
     let Ok(issued) = issued(&app.parts.home) else { return };
@@ -140,13 +129,14 @@ pub(crate) async fn watch(app: Arc<App>) {
                 stamps.iter().filter(|it| it.0.starts_with(&rules) == in_rules).cloned().collect()
             };
             if of(&found, true) != of(&applied, true) {
-                let _ = app.blocking(tell_of_rules).await;
+                // What was wrong is in the log.
+                let _ = app.blocking(|app| rules::again(app, digests(&app.parts.home))).await;
             }
             let is_other = of(&found, false) != of(&applied, false);
             applied.clone_from(&found);
             if is_other {
                 // What was wrong is in the log.
-                let _ = app.blocking(now).await;
+                let _ = app.blocking(settings).await;
             }
         }
         last = found;

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use agent::Voice;
+use agent::{Voice, WorkerShown};
 use model::ipc::Uuid;
 use serde_json::{Value, json};
 use tokio::sync::watch;
@@ -19,8 +19,10 @@ use crate::frame::ErrorCode;
 use crate::limits::{BLOCKING_THREADS_MAX, DRAIN_MAX, STALE_MAX, SWEEP, WORKERS_END_MAX};
 use crate::listen;
 use crate::log::{About, Event};
+use crate::lookout::Lookout;
 use crate::opening::open_session;
 use crate::reload;
+use crate::rules::Rules;
 use crate::sockets::Closing;
 use crate::turn::{self, Asked, Refused};
 use crate::turns::Key;
@@ -90,6 +92,14 @@ impl Server {
         })
     }
 
+    /// The same, where somebody can read the rules again.
+    #[must_use]
+    pub fn reading_rules(self, rules: Arc<dyn Rules>) -> Self {
+        // Said twice, the first one counts.
+        let _ = self.app.rules.set(rules);
+        self
+    }
+
     /// Where it listens.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
@@ -130,6 +140,7 @@ impl Server {
         let missing = app.directory().missing();
         let details = json!({ "address": app.address.to_string(), "missingAgents": missing });
         app.log(Event::ServerStarted, About::default(), details);
+        Lookout::begin(&app);
         let listening = channels::begin(&app)?;
         let watching = tokio::spawn(reload::watch(Arc::clone(&app)));
         let keeping = tokio::spawn(keep_house(Arc::clone(&app)));
@@ -327,19 +338,32 @@ impl Handle {
         })
     }
 
-    /// The turns that run.
+    /// The turns that run, by their numbers, and the workers that wait for the next one.
     #[must_use]
     pub fn workers(&self) -> Value {
-        let shown = self.app.workers.list().into_iter().map(|(id, it)| {
+        let running = self.app.workers.list();
+        let has_turn = |it: &WorkerShown| {
+            let is_its = |key: &Key| {
+                key.user == it.user && key.agent == it.agent && key.session == it.session
+            };
+            running.iter().any(|(_, turn)| is_its(&turn.key))
+        };
+        let idle = self.app.parts.runtime.workers().into_iter().filter(|it| !has_turn(it));
+        let idle = idle.map(|it| {
             json!({
-                "id": id,
-                "user": it.key.user,
-                "agent": it.key.agent,
-                "session": it.key.session,
+                "id": null, "state": if it.is_busy { "busy" } else { "idle" },
+                "user": it.user, "agent": it.agent, "session": it.session,
+                "seconds": it.idle_seconds,
+            })
+        });
+        let turns = running.iter().map(|(id, it)| {
+            json!({
+                "id": id, "state": "busy",
+                "user": it.key.user, "agent": it.key.agent, "session": it.key.session,
                 "seconds": it.since.elapsed().as_secs(),
             })
         });
-        json!({ "workers": shown.collect::<Vec<_>>() })
+        json!({ "workers": turns.chain(idle).collect::<Vec<_>>() })
     }
 
     /// Ends the worker of a session, with the turn that it may have. It is on record first.

@@ -168,14 +168,28 @@ impl Handle {
     /// now, or their budget is used up.
     pub fn purse(&self, user: &str, agent: &str, session: &str) -> Result<Arc<dyn Purse>, String> {
         let directory = self.app.directory();
-        let known = directory.named(user).ok_or("there is no such user in users.yaml")?;
-        may_use(&directory, &known, agent).map_err(|it| it.message)?;
         // A job is no way around what its owner has to agree to.
         let wanted = &directory.settings.privacy.policy_version.0;
         let agreed = self.app.books.consent(user).map_err(|_| "the books do not answer")?;
         if agreed.as_ref() != Some(wanted) {
             return Err(format!("its owner has not agreed to the policy {wanted}"));
         }
+        self.purse_here(user, agent, session)
+    }
+
+    /// The same for the operator at this machine, who needs not agree to their own policy.
+    ///
+    /// # Errors
+    /// Why nothing may be spent: there is no such user, they may not use the agent, or their budget is used up.
+    pub fn purse_here(
+        &self,
+        user: &str,
+        agent: &str,
+        session: &str,
+    ) -> Result<Arc<dyn Purse>, String> {
+        let directory = self.app.directory();
+        let known = directory.named(user).ok_or("there is no such user in users.yaml")?;
+        may_use(&directory, &known, agent).map_err(|it| it.message)?;
         let tab = Tab::new(&self.app, &known.user, agent, session);
         tab.open().map_err(|it| it.message)?;
         Ok(Arc::new(tab))

@@ -209,7 +209,7 @@ async fn work(
     let (done, ended) = oneshot::channel();
     let (on_thread, key, once) = (Arc::clone(app), asked.key.clone(), asked.once);
     let purse = Arc::clone(tab) as Arc<dyn Purse>;
-    app.log(Event::WorkerSpawned, about(&asked.key), json!({}));
+    app.log(Event::TurnBegan, about(&asked.key), json!({}));
     let spawned = thread::Builder::new().name("serve-turn".to_owned()).spawn(move || {
         let _slot = slot;
         let mut relay = Relay::new(&on_thread, &key);
@@ -226,7 +226,7 @@ async fn work(
     }
     let ended = watched(app, &asked.key, ended).await;
     let reply = ended.unwrap_or_else(|| Err(broke("the turn broke off").perhaps_more()));
-    let event = if reply.is_ok() { Event::WorkerExit } else { Event::WorkerError };
+    let event = if reply.is_ok() { Event::TurnEnded } else { Event::TurnFailed };
     let code = reply.as_ref().err().map(|it| code_of(it).as_str());
     app.log(event, about(&asked.key), json!({ "code": code }));
     reply

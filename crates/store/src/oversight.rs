@@ -28,6 +28,12 @@ pub trait Oversight: Send + Sync {
     /// If the store does not work.
     fn session(&self, id: &SessionId) -> Result<Option<SessionRow>, Broken>;
 
+    /// What was kept of a session, in order, as the monitor wrote it; nothing if there is no such session.
+    ///
+    /// # Errors
+    /// If the store does not work.
+    fn changes(&self, id: &SessionId) -> Result<Vec<Vec<u8>>, Broken>;
+
     /// One memory row, whoever it belongs to.
     ///
     /// # Errors

@@ -1,6 +1,7 @@
 //! The daemon itself.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -13,6 +14,7 @@ use crate::failure::{Exit, Failure};
 use crate::gate::setup::{self, Gate};
 use crate::home::Home;
 use crate::output;
+use crate::talk::host::OnDemand;
 
 /// Be the daemon, here, until it is told to end.
 ///
@@ -43,6 +45,8 @@ const REST_EVERY: Duration = Duration::from_secs(10);
 const SOCKET_WAIT: Duration = Duration::from_secs(10);
 /// How long another command may have the journal.
 const JOURNAL_WAIT: Duration = Duration::from_secs(3);
+/// How long whoever looks after workers may still hold the gate.
+const LET_GO_WITHIN: Duration = Duration::from_secs(10);
 const JOURNAL_LOOK: Duration = Duration::from_millis(10);
 /// Why the last start came to nothing, for whoever waits for it.
 const FAILURE: &str = "daemon.failed";
@@ -77,13 +81,13 @@ fn serve(home: &Path, idle: Duration, signals: &Stop) -> Result<(), Failure> {
     files::private::create_dir(home)
         .map_err(|error| Failure::unable(format!("`{}`: {error}", home.display())))?;
     let Some(socket) = bind(home)? else { return Ok(()) };
-    let gate = open(home)?;
+    let gate = Arc::new(open(home)?);
     let control = door::bind(home)?;
     let outcome = door::beside(control.as_ref(), &gate, home, || {
         serve_doors(&gate, home, &socket, idle, signals)
     });
     drop(socket);
-    gate.close()?;
+    setup::close(gate, LET_GO_WITHIN)?;
     outcome
 }
 
@@ -115,14 +119,15 @@ pub(crate) fn open(home: &Path) -> Result<Gate, Failure> {
 }
 
 fn serve_doors(
-    gate: &Gate,
+    gate: &Arc<Gate>,
     home: &Path,
     socket: &Socket,
     idle: Duration,
     signals: &Stop,
 ) -> Result<(), Failure> {
     let (stopper, stop) = Stop::pair().map_err(Failure::unable)?;
-    let doors = Doors::new(gate, home, std::env::home_dir(), stop);
+    let talks = Arc::new(OnDemand::new(Arc::clone(gate), home));
+    let doors = Doors::new(gate, home, std::env::home_dir(), stop).talking_by(talks);
     let started = Started::now(home);
     output::note(&format!("the daemon serves {}", socket.path().display()));
     thread::scope(|scope| {

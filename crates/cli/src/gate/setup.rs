@@ -2,6 +2,9 @@
 
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
 
 pub(crate) use host::Gate;
 use host::GateError;
@@ -21,6 +24,25 @@ impl From<GateError> for Failure {
         }
     }
 }
+
+/// Closes a gate when nobody holds it any more.
+pub(crate) fn close(mut gate: Arc<Gate>, within: Duration) -> Result<(), Failure> {
+    let until = Instant::now() + within;
+    loop {
+        match Arc::try_unwrap(gate) {
+            Ok(gate) => return gate.close().map_err(Failure::from),
+            Err(held) if Instant::now() < until => {
+                gate = held;
+                thread::sleep(LOOK);
+            }
+            // The journal is whole without it: what is open is closed at the next start.
+            Err(_) => return Err(Failure::unable("a call does not come back")),
+        }
+    }
+}
+
+/// How often it is looked whether nobody holds it.
+const LOOK: Duration = Duration::from_millis(1);
 
 /// The rules for a gate on `home`: the embedded ones, and those of `dir`, or of the state directory itself.
 pub(crate) fn policy_of(home: &Path, dir: Option<&Path>) -> Result<Policy, Failure> {

@@ -2,6 +2,7 @@
 
 mod jobs;
 mod personal;
+mod rules;
 mod served;
 
 use std::io;
@@ -10,7 +11,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use ::serve::{Handle, Log, Parts, Server, StartError};
 use evidence::SystemClock;
@@ -24,12 +25,12 @@ use monitor::Approver;
 use crate::daemon;
 use crate::door;
 use crate::failure::{Exit, Failure};
-use crate::gate::setup::Gate;
+use crate::gate::setup::{self, Gate};
 use crate::home::Home;
 use crate::output;
 
 use personal::Files;
-use served::Commands;
+use served::{Commands, Talking};
 
 /// Serve agents over HTTP and WebSocket.
 ///
@@ -86,7 +87,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         serve_doors(args, &gate, &home, &socket, &signals)
     });
     drop(socket);
-    close(gate)?;
+    setup::close(gate, LET_GO_WITHIN)?;
     outcome.map(|()| Exit::Done)
 }
 
@@ -120,12 +121,14 @@ fn serve_doors(
         channels: Some(Arc::clone(&channels)),
     };
     let server = Server::bind(args.listen, parts).map_err(not_started)?;
+    let server = server.reading_rules(Arc::new(rules::OfHome::new(gate, home)));
     output::note(&format!("serving http://{}", server.address()));
     let handle = server.handle();
     let jobs = jobs::of(&agents, home, &handle, &channels)?;
     let (stopper, stop) = Stop::pair().map_err(Failure::unable)?;
     let doors = Doors::new(gate, home, std::env::home_dir(), stop)
-        .beside(Arc::new(Commands::new(handle.clone())));
+        .beside(Arc::new(Commands::new(handle.clone())))
+        .talking_by(Arc::new(Talking::new(&agents, handle.clone())));
     let served = thread::scope(|scope| {
         let serving = scope.spawn(|| doors.serve(socket));
         let server = scope.spawn(|| server.run());
@@ -183,22 +186,6 @@ fn end(handle: &Handle, is_over: impl Fn() -> bool) {
         }
         if said {
             thread::sleep(LOOK);
-        }
-    }
-}
-
-/// The gate closes when nobody holds it any more.
-fn close(mut gate: Arc<Gate>) -> Result<(), Failure> {
-    let until = Instant::now() + LET_GO_WITHIN;
-    loop {
-        match Arc::try_unwrap(gate) {
-            Ok(gate) => return gate.close().map_err(Failure::from),
-            Err(held) if Instant::now() < until => {
-                gate = held;
-                thread::sleep(Duration::from_millis(5));
-            }
-            // The journal is whole without it: what is open is closed at the next start.
-            Err(_) => return Err(Failure::unable("a call does not come back")),
         }
     }
 }

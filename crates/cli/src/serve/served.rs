@@ -1,7 +1,12 @@
 //! What the daemon's doors can ask of the server in the same process.
 
+use std::sync::Arc;
+
 use ::serve::Handle;
-use host::doors::Served;
+use agent::Purse;
+use host::GateError;
+use host::agents::Agents;
+use host::doors::{Served, Talks};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -13,6 +18,33 @@ struct Message {
     agent: String,
     session: Option<String>,
     content: String,
+}
+
+/// The agents of the server, for those who come by the door of talks; their users pay from the same books.
+pub(super) struct Talking {
+    agents: Arc<Agents>,
+    books: Handle,
+}
+
+impl Talking {
+    pub(super) fn new(agents: &Arc<Agents>, books: Handle) -> Self {
+        Self { agents: Arc::clone(agents), books }
+    }
+}
+
+impl Talks for Talking {
+    fn agents(&self) -> Result<(Arc<Agents>, bool), GateError> {
+        Ok((Arc::clone(&self.agents), false))
+    }
+
+    fn purse(
+        &self,
+        user: &str,
+        agent: &str,
+        session: &str,
+    ) -> Result<Option<Arc<dyn Purse>>, String> {
+        self.books.purse_here(user, agent, session).map(Some)
+    }
 }
 
 /// Commands for a server.

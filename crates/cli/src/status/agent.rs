@@ -3,9 +3,12 @@
 use std::path::Path;
 
 use aegx::verify::printable;
+use evidence::{Clock as _, SystemClock};
 use model::AgentId;
+use monitor::risk::{self, Level, Tuning};
+use policy::access::{Agents, Budget, KnownTools, Unit};
 use serde_json::{Value, json};
-use store::SessionRow;
+use store::{Oversight, SessionRow, SessionState};
 
 use crate::failure::Failure;
 use crate::output;
@@ -20,7 +23,22 @@ pub(super) struct OfAgent {
     runs: Vec<(i64, &'static str)>,
     /// None where the manifest says nothing, and its tools get every key.
     keys: Option<Vec<String>>,
+    /// The riskiest of its sessions that go on.
+    risk: Level,
+    budgets: Vec<Spending>,
 }
+
+/// What somebody who may use it has spent of a limit.
+struct Spending {
+    user: String,
+    budget: &'static str,
+    limit: f64,
+    used: f64,
+    unit: &'static str,
+}
+
+/// Sessions whose risk is looked at, the newest.
+const RISKS_MAX: usize = 200;
 
 impl OfAgent {
     /// Looks at the agent in the state directory `home`; `sessions` are those of everybody.
@@ -28,6 +46,7 @@ impl OfAgent {
         home: &Path,
         agent: &AgentId,
         sessions: &[SessionRow],
+        store: Option<&dyn Oversight>,
     ) -> Result<Self, Failure> {
         let own: Vec<&SessionRow> = sessions.iter().filter(|it| it.agent == *agent).collect();
         if own.is_empty() && !host::manifest_path(home, agent).exists() {
@@ -56,6 +75,8 @@ impl OfAgent {
             jobs: jobs.iter().filter(|it| it.agent == *agent).count(),
             runs: ended.collect(),
             keys,
+            risk: risk(&own, store)?,
+            budgets: budgets(home, agent)?,
         })
     }
 
@@ -69,11 +90,13 @@ impl OfAgent {
             "jobs": self.jobs,
             "last_runs": runs.collect::<Vec<_>>(),
             "keys": self.keys,
+            "risk": self.risk.as_str(),
+            "budgets": self.budgets.iter().map(Spending::to_json).collect::<Vec<_>>(),
         })
     }
 
     pub(super) fn show(&self) {
-        let Self { name, sessions, calls, stopped, jobs, runs, keys } = self;
+        let Self { name, sessions, calls, stopped, jobs, runs, keys, risk, budgets } = self;
         let keys = match keys {
             None => "every key: its manifest says nothing of credentials".to_owned(),
             Some(keys) if keys.is_empty() => "no keys".to_owned(),
@@ -84,5 +107,61 @@ impl OfAgent {
             "agent      {name}: {sessions} sessions, {calls} calls, {stopped} stopped; {jobs} jobs{last}; {keys}"
         );
         output::line(&printable(&line).to_string());
+        output::line(&format!("risk       {}, in the riskiest of its sessions", risk.as_str()));
+        for Spending { user, budget, limit, used, unit } in budgets {
+            let line = format!("budget     {user}: {used} of {limit} {unit}, {budget}");
+            output::line(&printable(&line).to_string());
+        }
     }
+}
+
+impl Spending {
+    fn to_json(&self) -> Value {
+        json!({
+            "user": self.user, "budget": self.budget, "limit": self.limit, "used": self.used,
+            "unit": self.unit,
+        })
+    }
+}
+
+/// The highest risk of sessions that go on.
+fn risk(own: &[&SessionRow], store: Option<&dyn Oversight>) -> Result<Level, Failure> {
+    let Some(store) = store else { return Ok(Level::Calm) };
+    let open = own.iter().filter(|it| it.state == SessionState::Open).take(RISKS_MAX);
+    let mut highest = Level::Calm;
+    for it in open {
+        let changes = store.changes(&it.id).map_err(Failure::unable)?;
+        let level = risk::kept(&changes, Tuning::default()).map_err(Failure::unable)?;
+        highest = highest.max(level);
+    }
+    Ok(highest)
+}
+
+/// What those who may use it have spent of their budgets.
+fn budgets(home: &Path, agent: &AgentId) -> Result<Vec<Spending>, Failure> {
+    let users = host::users(home, &KnownTools::default()).map_err(Failure::usage)?;
+    let books = serve::Books::look(home).map_err(Failure::unable)?;
+    let (Some(users), Some(books)) = (users, books) else { return Ok(Vec::new()) };
+    let mut found = Vec::new();
+    for user in users.iter() {
+        let Budget::Limited(limits) = &user.budget else { continue };
+        let may = match &user.agents {
+            Agents::All => true,
+            Agents::Only(agents) => agents.contains(agent),
+        };
+        if !may {
+            continue;
+        }
+        let now = SystemClock.unix_seconds();
+        let spent = books.spent_of(user.name.as_str(), limits, now).map_err(Failure::unable)?;
+        let unit = match limits.unit {
+            Unit::Usd => "usd",
+            Unit::Tokens => "tokens",
+        };
+        found.extend(spent.into_iter().map(|(budget, limit, used)| {
+            let user = user.name.to_string();
+            Spending { user, budget, limit, used, unit }
+        }));
+    }
+    Ok(found)
 }

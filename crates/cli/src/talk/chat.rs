@@ -6,16 +6,17 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use agent::{Approval, Frame, Question, Reply, Runtime, Status, Turn, TurnError};
-use host::agents::{Agents, AgentsOptions, DEFAULT_AGENT, new_session};
+use agent::{Frame, Question, Reply, Status, Turn};
+use host::agents::{AgentsOptions, DEFAULT_AGENT, new_session};
+use host::doors::talk::TalkRequest;
 use host::ipc::Stop;
 use model::{AgentId, Profile, SessionId, UserId};
 use monitor::Approver;
 
-use super::host::Host;
+use super::host::{Host, say_if_mock};
 use super::ledger::Run;
-use super::once::exit_of;
 use super::screen::{self, Input};
+use super::speaks::{Beside, Speaks, Untold};
 use crate::failure::{Exit, Failure};
 use crate::home::Home;
 use crate::output::{self, Paint};
@@ -31,6 +32,7 @@ const FRAMES_MAX: usize = 1024;
 /// Write a line and press Enter. What the agent answers comes as it is written; calls of tools are shown in one line
 /// each. Where the gate asks a person, it asks you, here. Ctrl-C interrupts the agent; Ctrl-D, or `/quit`, ends.
 ///
+/// Where the daemon or `lazaret serve` has the gate, the agent runs there.
 /// With --resume a conversation goes on: by its name, or the last one of this agent.
 ///
 /// Exit codes: 0 ended in order, 1 refused, 2 wrong usage or broken files, 3 could not work.
@@ -70,11 +72,6 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         workers_max: workers_of_one_session(&home)?,
         ..AgentsOptions::default()
     };
-    let host = Host::open(&home, options)?;
-    host.say_if_mock();
-    // The gate makes the state directory private; a door in one that is not would be refused.
-    let control = crate::door::bind(&home);
-    let stop = Stop::on_signals().map_err(Failure::unable)?;
     let turn = Turn {
         user: args.user.as_str().to_owned(),
         agent: args.agent.as_str().to_owned(),
@@ -84,14 +81,48 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         earlier: None,
         local: true,
     };
-    output::hint(&format!("session {session}; Ctrl-D ends"));
+    let stop = || Stop::on_signals().map_err(Failure::unable);
+    let hint = || output::hint(&format!("session {session}; Ctrl-D ends"));
+    let asked = request(args, &turn, options.workers_max)?;
+    if let Some(beside) = Beside::open(&home, &asked)? {
+        say_if_mock(beside.is_mock);
+        hint();
+        talk(&beside, &turn, stop()?, &home)?;
+        return Ok(Exit::Done);
+    }
+    let host = Host::open(&home, options)?;
+    say_if_mock(host.is_mock);
+    // The gate makes the state directory private; a door in one that is not would be refused.
+    let control = crate::door::bind(&home);
+    hint();
     let talked = control.and_then(|control| {
-        host.beside(control.as_ref(), || talk(&host.agents, &turn, stop, &home))
+        let stop = stop()?;
+        host.beside(control.as_ref(), || talk(&*host.agents, &turn, stop, &home))
     });
     let closed = host.close();
     talked?;
     closed?;
     Ok(Exit::Done)
+}
+
+/// The same for the process that has the gate already.
+fn request(args: &Args, turn: &Turn, workers_max: usize) -> Result<TalkRequest, Failure> {
+    Ok(TalkRequest {
+        user: turn.user.clone(),
+        agent: turn.agent.clone(),
+        session: turn.session.clone(),
+        profile: args.profile.map(|it| it.as_str().to_owned()),
+        workspace: args
+            .workspace
+            .as_deref()
+            .map(files::resolved)
+            .transpose()
+            .map_err(Failure::usage)?,
+        ephemeral: args.ephemeral,
+        asks: true,
+        cost_max: None,
+        workers_max,
+    })
 }
 
 /// Workers of one session: its own, and one for each sub-agent that may run beneath it, however deep.
@@ -115,7 +146,7 @@ fn session(args: &Args, home: &Path) -> Result<SessionId, Failure> {
     SessionId::parse(session).map_err(Failure::usage)
 }
 
-fn talk(agents: &Agents, first: &Turn, stop: Stop, home: &Path) -> Result<(), Failure> {
+fn talk(agents: &dyn Speaks, first: &Turn, stop: Stop, home: &Path) -> Result<(), Failure> {
     let is_terminal = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
     let mut input = Input::new(is_terminal);
     let mut stop = stop;
@@ -131,7 +162,7 @@ fn talk(agents: &Agents, first: &Turn, stop: Stop, home: &Path) -> Result<(), Fa
         let turn = Turn { content: line.to_owned(), ..first.clone() };
         let begun = Instant::now();
         let (outcome, heard) = one(agents, &turn, &stop, is_terminal)?;
-        let exit = outcome.as_ref().map_or_else(exit_of, |_| Exit::Done);
+        let exit = outcome.as_ref().map_or_else(|it| it.exit, |_| Exit::Done);
         let usage = outcome.as_ref().map_or_else(|it| it.usage, |it| it.usage);
         Run { turn: &turn, exit, took: begun.elapsed(), usage, denied: &[] }.append(home)?;
         match outcome {
@@ -154,11 +185,11 @@ fn talk(agents: &Agents, first: &Turn, stop: Stop, home: &Path) -> Result<(), Fa
 
 /// One turn: the agent works in a thread, frames and questions are shown here. Tells whether somebody interrupted it.
 fn one(
-    agents: &Agents,
+    agents: &dyn Speaks,
     turn: &Turn,
     stop: &Stop,
     is_terminal: bool,
-) -> Result<(Result<Reply, TurnError>, bool), Failure> {
+) -> Result<(Result<Reply, Untold>, bool), Failure> {
     let (says, frames) = mpsc::sync_channel(FRAMES_MAX);
     thread::scope(|scope| {
         let working =
@@ -175,7 +206,7 @@ fn one(
             match frames.recv_timeout(TICK) {
                 Ok(frame) => shown.frame(frame),
                 Err(RecvTimeoutError::Timeout) => {
-                    for question in agents.questions(&turn.user, &turn.session) {
+                    for question in agents.questions(turn) {
                         answer(agents, turn, &question, stop, is_terminal);
                     }
                 }
@@ -183,7 +214,7 @@ fn one(
             }
             if !heard && stop.wait(Duration::ZERO) {
                 heard = true;
-                agents.interrupt(&turn.user, &turn.agent, &turn.session);
+                agents.interrupt(turn);
             }
         }
         let outcome = working.join().map_err(|_| Failure::unable("the turn broke off"))?;
@@ -192,7 +223,7 @@ fn one(
 }
 
 /// Asks the person. Where nobody sits at the terminal, the answer is no.
-fn answer(agents: &Agents, turn: &Turn, question: &Question, stop: &Stop, is_terminal: bool) {
+fn answer(agents: &dyn Speaks, turn: &Turn, question: &Question, stop: &Stop, is_terminal: bool) {
     output::line("");
     question.shown.iter().for_each(|it| output::note(it));
     let approved = is_terminal && {
@@ -200,8 +231,7 @@ fn answer(agents: &Agents, turn: &Turn, question: &Question, stop: &Stop, is_ter
         let line = Input::answer(stop);
         matches!(line, Ok(Some(word)) if word.trim() == "yes")
     };
-    let (session, tool_id) = (turn.session.clone(), question.tool_id.clone());
-    let done = agents.approve(&turn.user, &Approval { session, tool_id, approved });
+    let done = agents.approve(turn, &question.tool_id, approved);
     output::note(match (approved, done) {
         (true, true) => "allowed, once",
         (false, true) => "refused",

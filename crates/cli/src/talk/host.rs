@@ -1,12 +1,14 @@
 //! The host of agents for one command: a gate, models, workers, and the person's door beside them.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use ::host::agents::{Agents, AgentsOptions};
+use ::host::doors::Talks;
 use ::host::models::Models;
 use ::host::{GateError, ipc::Socket};
+use agent::Purse;
 
 use crate::failure::Failure;
 use crate::gate::setup::{self, Gate};
@@ -31,33 +33,17 @@ impl Host {
         // What a browser's pages ask for are calls of the tools that a proxy has.
         let catalogue = gateway::proxy::catalogue().map_err(Failure::unable)?;
         let gate = Gate::open_with_keys(home, policy, catalogue, |_, _| {})?;
-        let chosen = Models::of(&gate, home).map_err(Failure::usage);
-        let models = chosen.and_then(|chosen| match chosen {
-            Some(models) => Ok((models, false)),
-            None => Models::mock(&gate).map(|it| (it, true)).map_err(Failure::unable),
-        });
-        let (models, is_mock) = match models {
+        let (models, is_mock) = match models(&gate, home) {
             Ok(models) => models,
-            Err(failure) => {
+            Err(error) => {
                 gate.close()?;
-                return Err(failure);
+                return Err(error.into());
             }
         };
         let gate = Arc::new(gate);
         let agents = Agents::new(Arc::clone(&gate), home, Arc::new(models), options);
         let agents = agents.map_err(Failure::from)?;
         Ok(Self { agents, gate, is_mock, home: home.to_owned() })
-    }
-
-    /// Says how to have a real model, where there is none.
-    pub(crate) fn say_if_mock(&self) {
-        if self.is_mock {
-            output::hint(
-                "no model is chosen: the mock provider answers, which is no model. For a real one write \
-                 `providers: {llm: anthropic}` and `models: {default: anthropic/MODEL}` into config.yaml of the \
-                 state directory, and keep the key with `lazaret vault set ANTHROPIC_API_KEY`",
-            );
-        }
     }
 
     /// Does `work` while people can come to the door of `control`.
@@ -71,19 +57,59 @@ impl Host {
 
     /// Ends all workers, then the gate.
     pub(crate) fn close(self) -> Result<(), Failure> {
-        let Self { agents, mut gate, .. } = self;
+        let Self { agents, gate, .. } = self;
         agents.end();
         drop(agents);
-        let until = Instant::now() + LET_GO_WITHIN;
-        loop {
-            match Arc::try_unwrap(gate) {
-                Ok(gate) => return gate.close().map_err(Failure::from),
-                Err(held) if Instant::now() < until => {
-                    gate = held;
-                    std::thread::sleep(Duration::from_millis(1));
-                }
-                Err(_) => return Err(GateError::unable("a call does not come back").into()),
-            }
+        setup::close(gate, LET_GO_WITHIN)
+    }
+}
+
+/// Says how to have a real model, where there is none.
+pub(super) fn say_if_mock(is_mock: bool) {
+    if is_mock {
+        output::hint(
+            "no model is chosen: the mock provider answers, which is no model. For a real one write \
+             `providers: {llm: anthropic}` and `models: {default: anthropic/MODEL}` into config.yaml of the \
+             state directory, and keep the key with `lazaret vault set ANTHROPIC_API_KEY`",
+        );
+    }
+}
+
+/// The models that the settings in `home` choose, or the mock one, and whether it is that.
+fn models(gate: &Gate, home: &Path) -> Result<(Models, bool), GateError> {
+    match Models::of(gate, home).map_err(GateError::usage)? {
+        Some(models) => Ok((models, false)),
+        None => Models::mock(gate).map(|it| (it, true)).map_err(GateError::unable),
+    }
+}
+
+/// Agents for those who come by the door of talks of a daemon; there from the first one on.
+pub(crate) struct OnDemand {
+    gate: Arc<Gate>,
+    home: PathBuf,
+    agents: Mutex<Option<(Arc<Agents>, bool)>>,
+}
+
+impl OnDemand {
+    pub(crate) fn new(gate: Arc<Gate>, home: &Path) -> Self {
+        Self { gate, home: home.to_owned(), agents: Mutex::default() }
+    }
+}
+
+impl Talks for OnDemand {
+    fn agents(&self) -> Result<(Arc<Agents>, bool), GateError> {
+        let mut agents = self.agents.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((agents, is_mock)) = &*agents {
+            return Ok((Arc::clone(agents), *is_mock));
         }
+        let (models, is_mock) = models(&self.gate, &self.home)?;
+        let (gate, options) = (Arc::clone(&self.gate), AgentsOptions::default());
+        let made = Agents::new(gate, &self.home, Arc::new(models), options)?;
+        *agents = Some((Arc::clone(&made), is_mock));
+        Ok((made, is_mock))
+    }
+
+    fn purse(&self, _: &str, _: &str, _: &str) -> Result<Option<Arc<dyn Purse>>, String> {
+        Ok(None)
     }
 }

@@ -9,3 +9,4 @@ mod keys;
 mod ledger;
 pub(crate) mod once;
 mod screen;
+mod speaks;

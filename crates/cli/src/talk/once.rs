@@ -3,14 +3,16 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
-use agent::{Frame, Turn, TurnError, TurnErrorCode};
+use agent::{Frame, Turn};
 use host::agents::{Account, AgentsOptions, new_session};
+use host::doors::talk::TalkRequest;
 use model::{AgentId, Profile, SessionId, UserId};
 use monitor::Approver;
 use serde_json::json;
 
-use super::host::Host;
+use super::host::{Host, say_if_mock};
 use super::ledger::Run;
+use super::speaks::{Beside, Speaks, Untold};
 use crate::failure::{Exit, Failure};
 use crate::home::Home;
 use crate::output;
@@ -24,6 +26,7 @@ use crate::output;
 /// AGENT is a folder of agents/ in the state directory; where there is none, it is `main`. Which model answers is said
 /// by `models` in config.yaml; where nothing is said, the mock provider answers.
 ///
+/// Where the daemon or `lazaret serve` has the gate, the agent runs there.
 /// With --session a conversation goes on. One line about each run is appended to runs.jsonl in the state directory.
 ///
 /// Try it:
@@ -31,7 +34,7 @@ use crate::output;
 ///   lazaret run main "And then?" --session s1 --json
 ///
 /// Exit codes: 0 answered, 1 refused, or something needs a person, 2 wrong usage or broken files, 3 could not work (no
-/// worker, no model, a journal that another process has open).
+/// worker, no model, a journal that another command has open).
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct Args {
@@ -103,14 +106,22 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         cost_max: args.max_cost,
         ..AgentsOptions::default()
     };
-    let host = Host::open(&home, options)?;
-    host.say_if_mock();
-    let control = crate::door::bind(&home);
     let begun = Instant::now();
-    let outcome = control.and_then(|control| {
-        host.beside(control.as_ref(), || Ok(host.agents.account(&turn, &mut |_: Frame| {})))
-    });
-    let closed = host.close();
+    let (outcome, closed) = match Beside::open(&home, &request(args, &turn)?)? {
+        Some(beside) => {
+            say_if_mock(beside.is_mock);
+            (Ok(beside.account(&turn, &mut |_: Frame| {})), Ok(()))
+        }
+        None => {
+            let host = Host::open(&home, options)?;
+            say_if_mock(host.is_mock);
+            let outcome = crate::door::bind(&home).and_then(|control| {
+                let work = || Ok(Speaks::account(&*host.agents, &turn, &mut |_: Frame| {}));
+                host.beside(control.as_ref(), work)
+            });
+            (outcome, host.close())
+        }
+    };
     let took = begun.elapsed();
     let exit = match &outcome? {
         Ok(account) => {
@@ -121,8 +132,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
             exit
         }
         Err(error) => {
-            let exit = exit_of(error);
-            let usage = error.usage;
+            let (exit, usage) = (error.exit, error.usage);
             Run { turn: &turn, exit, took, usage, denied: &[] }.append(&home)?;
             untold(args, &turn, error, exit);
             exit
@@ -130,6 +140,26 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     };
     closed?;
     Ok(exit)
+}
+
+/// The same for the process that has the gate already.
+fn request(args: &Args, turn: &Turn) -> Result<TalkRequest, Failure> {
+    Ok(TalkRequest {
+        user: turn.user.clone(),
+        agent: turn.agent.clone(),
+        session: turn.session.clone(),
+        profile: args.profile.map(|it| it.as_str().to_owned()),
+        workspace: args
+            .workspace
+            .as_deref()
+            .map(files::resolved)
+            .transpose()
+            .map_err(Failure::usage)?,
+        ephemeral: args.ephemeral,
+        asks: false,
+        cost_max: args.max_cost,
+        workers_max: AgentsOptions::default().workers_max,
+    })
 }
 
 fn told(args: &Args, turn: &Turn, account: &Account, exit: Exit) {
@@ -159,31 +189,14 @@ fn told(args: &Args, turn: &Turn, account: &Account, exit: Exit) {
     output::hint(&format!("go on with --session {}", turn.session));
 }
 
-fn untold(args: &Args, turn: &Turn, error: &TurnError, exit: Exit) {
+fn untold(args: &Args, turn: &Turn, error: &Untold, exit: Exit) {
     if args.json {
-        let code = format!("{:?}", error.code);
         let session = &turn.session;
         output::json(&json!({
-            "session": session, "error": error.message, "code": code, "usage": error.usage,
+            "session": session, "error": error.message, "code": error.code, "usage": error.usage,
             "exit": exit as u8,
         }));
     } else {
         output::error(&error.message);
-    }
-}
-
-/// What an error means for the exit code.
-pub(super) fn exit_of(error: &TurnError) -> Exit {
-    match error.code {
-        TurnErrorCode::AccessDenied
-        | TurnErrorCode::BudgetExceeded
-        | TurnErrorCode::ModelUnpriced => Exit::Refused,
-        TurnErrorCode::AgentNotFound | TurnErrorCode::SessionNotFound => Exit::Usage,
-        TurnErrorCode::Busy
-        | TurnErrorCode::QueryInProgress
-        | TurnErrorCode::WorkersExhausted
-        | TurnErrorCode::InitFailed
-        | TurnErrorCode::WorkerError
-        | TurnErrorCode::ModelError(_) => Exit::Unable,
     }
 }

@@ -75,7 +75,7 @@ impl Agents {
         let mut tags = Vec::new();
         let outcome = self.child_session(task, &mut tags);
         let (status, text, tokens) = match outcome {
-            Ok(Seen { reply, denied, needs_person }) => {
+            Ok(Seen { reply, denied, needs_person, .. }) => {
                 task.above.note_sub_agent(&task.name, &denied, needs_person);
                 let used = tokens(&reply.usage);
                 match reply.interrupted {

@@ -5,8 +5,10 @@ mod child;
 mod children;
 mod create;
 mod errors;
+mod health;
 mod jobs;
 mod memory;
+mod runtime;
 mod settings;
 mod slots;
 mod stream;
@@ -15,13 +17,12 @@ mod workers;
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, RwLock, Weak};
 use std::thread;
 use std::time::Duration;
 
 use agent::{
-    AgentCard, Approval, Frame, Purse, Question, Reply, Runtime, ToWorker, Turn, TurnError,
-    TurnErrorCode, Voice,
+    Frame, Purse, Reply, ToWorker, Turn, TurnError, TurnErrorCode, Voice, Watches, WorkerEvent,
 };
 use evidence::{Clock, SystemClock};
 use llm::{Role, Usage};
@@ -43,6 +44,7 @@ use errors::{no_room, not_kept, refused};
 use memory::Remembers;
 use slots::{Full, Slot, Slots};
 use stream::{OfSession, Stream};
+use words::InTurn;
 use workers::Seat;
 
 /// How often it is looked for workers that have nothing to do.
@@ -65,6 +67,10 @@ pub struct Agents {
     /// Which reading of the files counts.
     generation: AtomicU64,
     remembers: Remembers,
+    /// Models that are asked how they are.
+    probed: health::UnderWay,
+    /// Who is told of workers.
+    watcher: RwLock<Option<Arc<dyn Watches>>>,
 }
 
 /// What a turn is made of.
@@ -111,16 +117,48 @@ impl Agents {
         asks: Arc<dyn Asks>,
         options: AgentsOptions,
     ) -> Result<Arc<Self>, GateError> {
+        // Whoever has the gate is alone here.
+        workspace::sweep(&gate.journal, home).map_err(GateError::unable)?;
+        Self::sharing(gate, home, asks, options, Leases::default())
+    }
+
+    /// Other agents of the same gate, run otherwise; a session is nobody's but of one of them at a time.
+    ///
+    /// # Errors
+    /// As [`Agents::new`].
+    pub fn beside(&self, options: AgentsOptions) -> Result<Arc<Self>, GateError> {
+        let (gate, asks) = (Arc::clone(&self.gate), Arc::clone(&self.asks));
+        Self::sharing(gate, &self.home, asks, options, self.leases.clone())
+    }
+
+    fn sharing(
+        gate: Arc<Gate>,
+        home: &Path,
+        asks: Arc<dyn Asks>,
+        options: AgentsOptions,
+        leases: Leases,
+    ) -> Result<Arc<Self>, GateError> {
         let spawner = Spawner::new().map_err(GateError::unable)?;
         let slots = Slots::new(options.workers_max, options.workers_per_user_max);
         let (home, generation) = (home.to_owned(), AtomicU64::default());
-        let leases = Leases::default();
         let remembers = Remembers::of(&gate, &home)?;
-        // Whoever has the gate is alone here.
-        workspace::sweep(&gate.journal, &home).map_err(GateError::unable)?;
         let agents = Arc::new_cyclic(|me| {
             let me = Weak::clone(me);
-            Self { me, gate, home, asks, options, spawner, leases, slots, generation, remembers }
+            let (probed, watcher) = (health::UnderWay::default(), RwLock::default());
+            Self {
+                me,
+                gate,
+                home,
+                asks,
+                options,
+                spawner,
+                leases,
+                slots,
+                generation,
+                remembers,
+                probed,
+                watcher,
+            }
         });
         let weak = Arc::downgrade(&agents);
         let sweeper = thread::Builder::new().name("sweeper".to_owned());
@@ -131,7 +169,7 @@ impl Agents {
     /// Opens the session of a turn and starts its worker, so that the turn finds it ready. Nothing is said.
     ///
     /// # Errors
-    /// As [`Runtime::turn`].
+    /// As [`agent::Runtime::turn`].
     pub fn open(&self, turn: &Turn) -> Result<(), TurnError> {
         let who = caller(turn)?;
         cards::exists(&self.home, &who.agent)?;
@@ -156,7 +194,7 @@ impl Agents {
     /// Runs one turn, and tells what was denied in it.
     ///
     /// # Errors
-    /// As [`Runtime::turn`].
+    /// As [`agent::Runtime::turn`].
     pub fn account(
         &self,
         turn: &Turn,
@@ -166,7 +204,7 @@ impl Agents {
     }
 
     /// The same, with each question to a model paid from `purse`, where there is one.
-    fn account_paid(
+    pub(crate) fn account_paid(
         &self,
         turn: &Turn,
         purse: Option<Arc<dyn Purse>>,
@@ -295,65 +333,37 @@ impl Agents {
         let bounds = Bounds { stop, limits, above, purse: None };
         let judge = OfSession { monitor: &self.gate.monitor, who };
         let mut stream = Stream::new(&judge);
-        let mut on_shown = |frame| stream.take(frame).into_iter().for_each(&mut *on_frame);
+        // Words that are judged as a whole are not shown before.
+        let guardrail = worker.guardrail().filter(|it| it.judges_answers());
+        let mut unjudged: Vec<Frame> = Vec::new();
+        let mut on_shown = |frame| match stream.take(frame) {
+            Some(it @ (Frame::Token { .. } | Frame::ThinkingToken { .. }))
+                if guardrail.is_some() =>
+            {
+                unjudged.push(it);
+            }
+            Some(it) => on_frame(it),
+            None => {}
+        };
         let seen = worker.turn(&message, &bounds, &*self.gate.store, &now, &mut on_shown)?;
+        if seen.frames_rejected > 0 {
+            let count = seen.frames_rejected;
+            self.tell(who, WorkerEvent::FrameRejected { count });
+        }
 
-        let Seen { mut reply, denied, needs_person } = seen;
+        let Seen { mut reply, denied, needs_person, .. } = seen;
         reply.content = self.gate.monitor.without_secrets(&reply.content).into_owned();
         let spoken = said(Role::Assistant, &reply.content);
+        let models = InTurn { whole, asks: &*self.asks, who };
+        if guardrail.is_some_and(|it| !it.allows_answer(who, &reply.content, &models)) {
+            return Err(words::unsafe_answer());
+        }
         self.let_out(&history, who, &spoken)?;
-        stream.rest().for_each(&mut *on_frame);
+        unjudged.into_iter().chain(stream.rest()).for_each(&mut *on_frame);
         if !reply.interrupted {
             self.memorize(whole, who, &content, &reply.content);
         }
         Ok(Account { reply, denied, needs_person })
-    }
-}
-
-impl Runtime for Agents {
-    fn agents(&self) -> Vec<AgentCard> {
-        cards::all(&self.home)
-    }
-
-    fn turn(
-        &self,
-        turn: &Turn,
-        purse: &Arc<dyn Purse>,
-        on_frame: &mut dyn FnMut(Frame),
-    ) -> Result<Reply, TurnError> {
-        self.account_paid(turn, Some(Arc::clone(purse)), on_frame).map(|it| it.reply)
-    }
-
-    fn interrupt(&self, user: &str, agent: &str, session: &str) {
-        if let Some(slot) = self.slots.find(user, Some(agent), session) {
-            slot.stop();
-        }
-    }
-
-    fn approve(&self, user: &str, approval: &Approval) -> bool {
-        let Ok(by) = UserId::parse(user) else { return false };
-        let found = self.slots.find(user, None, &approval.session);
-        let worker = found.and_then(|it| it.worker());
-        worker.is_some_and(|it| {
-            it.answer(&self.gate.monitor, &approval.tool_id, approval.approved, by)
-        })
-    }
-
-    fn questions(&self, user: &str, session: &str) -> Vec<Question> {
-        let found = self.slots.find(user, None, session).and_then(|it| it.worker());
-        let now = SystemClock.unix_seconds();
-        found.map(|it| it.questions(&*self.gate.store, now)).unwrap_or_default()
-    }
-
-    fn reloaded(&self) {
-        self.remembers.read_again(&self.gate, &self.home);
-        self.generation.fetch_add(1, Ordering::AcqRel);
-    }
-
-    fn close(&self, user: &str, agent: &str, session: &str) {
-        if let Some(slot) = self.slots.find(user, Some(agent), session) {
-            self.end_slot(&slot);
-        }
     }
 }
 

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
 
+use agent::WorkerShown;
 use model::Caller;
 
 use crate::worker::Worker;
@@ -152,6 +153,20 @@ impl Slot {
     /// The turn that runs is to end.
     pub(super) fn stop(&self) {
         self.stop_wanted().store(true, Ordering::Release);
+    }
+
+    /// Its worker, for whoever looks after the host.
+    pub(super) fn shown(&self) -> Option<WorkerShown> {
+        self.worker()?;
+        let (user, agent, session) = self.key.clone();
+        let is_busy = self.query().is_none();
+        let idle_seconds = held(&self.used).elapsed().as_secs();
+        Some(WorkerShown { user, agent, session, is_busy, idle_seconds })
+    }
+
+    /// Whose it is: the user, the agent and the session.
+    pub(super) fn of_whom(&self) -> (&str, &str, &str) {
+        (&self.key.0, &self.key.1, &self.key.2)
     }
 
     pub(super) fn worker(&self) -> Option<Arc<Worker>> {

@@ -1,10 +1,11 @@
 //! Workers of slots: they are started as their session wants it, and ended.
 
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError};
+use std::time::Instant;
 
 use aegx::Principal;
-use agent::{Hooks, TurnError, TurnErrorCode};
+use agent::{Hooks, TurnError, TurnErrorCode, WorkerEvent};
 use model::{Caller, Profile};
 use monitor::Approver;
 use policy::access::Origin;
@@ -17,7 +18,7 @@ use crate::agent_session::SessionOptions;
 use crate::executor::Delegates;
 use crate::gate::GateError;
 use crate::starter::Starter;
-use crate::worker::{Current, END_WITHIN, IDLE_MAX, Start, Worker};
+use crate::worker::{Current, END_WITHIN, IDLE_MAX, READY_WITHIN, Start, Worker};
 
 /// How a session is started.
 pub(super) struct Seat {
@@ -109,13 +110,45 @@ impl Agents {
             model: seat.model.as_deref(),
             delegates: children.map(|it| (Arc::new(it) as Arc<dyn Delegates>, current)),
         };
-        let worker = Worker::start(&start).map_err(|why| match why {
+        let worker = self.started(&start)?;
+        Ok(slot.put(worker, generation))
+    }
+
+    /// Starts a worker, and tells whoever looks after the host how that went.
+    fn started(&self, start: &Start<'_>) -> Result<Worker, TurnError> {
+        let who = start.who;
+        self.tell(who, WorkerEvent::Spawned);
+        let begun = Instant::now();
+        let started = Worker::start(start);
+        let ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
+        self.tell(
+            who,
+            match &started {
+                Ok(_) => WorkerEvent::Ready { ms },
+                Err(GateError::Unable(_)) if begun.elapsed() >= READY_WITHIN => {
+                    WorkerEvent::ReadyTimeout
+                }
+                Err(_) => WorkerEvent::NotStarted,
+            },
+        );
+        started.map_err(|why| match why {
             GateError::Refused(why) => error(TurnErrorCode::AccessDenied, why),
             // Where its files are not understood, there is no such agent.
             GateError::Usage(why) => error(TurnErrorCode::AgentNotFound, why),
             GateError::Unable(why) | GateError::Busy(why) => error(TurnErrorCode::InitFailed, why),
-        })?;
-        Ok(slot.put(worker, generation))
+        })
+    }
+
+    /// Tells whoever looks after the host what became of a worker.
+    pub(super) fn tell(&self, who: &Caller, event: WorkerEvent) {
+        self.tell_of((who.user.as_str(), who.agent.as_str(), who.session.as_str()), event);
+    }
+
+    fn tell_of(&self, (user, agent, session): (&str, &str, &str), event: WorkerEvent) {
+        let watcher = self.watcher.read().unwrap_or_else(PoisonError::into_inner).clone();
+        if let Some(watcher) = watcher {
+            watcher.worker(user, agent, session, event);
+        }
     }
 
     /// Ends the worker of a slot, and forgets the slot.
@@ -128,6 +161,7 @@ impl Agents {
         if let Some(worker) = slot.take() {
             // It is gone either way; a session that could not be ended in order is found so when it is opened again.
             let _ = worker.end();
+            self.tell_of(slot.of_whom(), WorkerEvent::Exit);
         }
     }
 
@@ -149,8 +183,14 @@ impl Agents {
     pub(super) fn sweep(&self) {
         for slot in self.slots.all() {
             let Some(_query) = slot.query() else { continue };
-            let over = |it: Arc<Worker>| it.is_over() || it.is_idle_for(IDLE_MAX);
-            if slot.worker().is_some_and(over) {
+            let Some(worker) = slot.worker() else { continue };
+            let (is_over, is_idle) = (worker.is_over(), worker.is_idle_for(IDLE_MAX));
+            // Whoever ends it waits until nobody else holds it.
+            drop(worker);
+            if is_idle && !is_over {
+                self.tell_of(slot.of_whom(), WorkerEvent::IdleTimeout);
+            }
+            if is_over || is_idle {
                 self.end_worker(&slot);
             }
         }

@@ -64,6 +64,14 @@ impl Connection {
         let _ = self.stream.shutdown(Shutdown::Both);
     }
 
+    /// Says that nothing more comes, and waits until the daemon has ended what went on by this connection, or so long.
+    pub fn hang_up_in_order(&mut self, at_most: Duration) {
+        // What has gone has ended everything already.
+        let _ = self.stream.shutdown(Shutdown::Write);
+        let limits = Limits { idle: at_most, ..limits() };
+        while self.hear_within(&limits).is_ok() {}
+    }
+
     /// Says one frame.
     ///
     /// # Errors
@@ -106,6 +114,14 @@ impl Connection {
     pub fn end(&mut self) -> Result<Value, FrameError> {
         // What has gone cannot be told, and says so below.
         let _ = self.stream.shutdown(Shutdown::Write);
+        self.hear_the_end()
+    }
+
+    /// Hears what is said next, however long that takes.
+    ///
+    /// # Errors
+    /// If the daemon has gone.
+    pub fn hear_whenever(&mut self) -> Result<Value, FrameError> {
         self.hear_the_end()
     }
 

@@ -12,6 +12,7 @@ mod notify;
 mod observing;
 pub(crate) mod saying;
 mod status;
+pub mod talk;
 mod verdict;
 mod way_out;
 
@@ -33,6 +34,7 @@ use hello::{Hello, PROTOCOL};
 use hook::HookDoor;
 
 pub use agent::{AgentRequest, Handed};
+pub use talk::Talks;
 
 /// Connections to the daemon at once. Whoever comes then waits until another has gone.
 pub const DOOR_CONNECTIONS_MAX: usize = 1000;
@@ -81,6 +83,7 @@ pub struct Doors<'a> {
     /// Programs that wanted out and that nobody had announced.
     strangers: Arc<AtomicU64>,
     served: Option<Arc<dyn Served>>,
+    talks: Option<Arc<dyn Talks>>,
 }
 
 impl<'a> Doors<'a> {
@@ -102,6 +105,7 @@ impl<'a> Doors<'a> {
             shared: mcp::Shared::default(),
             strangers: Arc::default(),
             served: None,
+            talks: None,
         }
     }
 
@@ -109,6 +113,12 @@ impl<'a> Doors<'a> {
     #[must_use]
     pub fn beside(self, served: Arc<dyn Served>) -> Self {
         Self { served: Some(served), ..self }
+    }
+
+    /// The same, beside somebody who runs agents.
+    #[must_use]
+    pub fn talking_by(self, talks: Arc<dyn Talks>) -> Self {
+        Self { talks: Some(talks), ..self }
     }
 
     /// Serves every connection of `socket` until it is told to stop.
@@ -195,6 +205,7 @@ impl<'a> Doors<'a> {
                 Some(served) => self.say_json(&stream, &served.command(words)),
                 None => self.say_error(&stream, "refused", "no server runs in this daemon"),
             },
+            ["talk"] => self.talk(&stream),
             ["status"] => self.say(&stream, self.status().to_string().as_bytes()),
             _ => self.say(&stream, format!("{PROTOCOL} no such door").as_bytes()),
         }

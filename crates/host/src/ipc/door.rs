@@ -12,6 +12,7 @@ use serde_json::{Map, Value, json};
 use super::frame::FrameError;
 use crate::executor::HostExecutor;
 use crate::extraction::Extraction;
+use crate::guardrail::Guardrail;
 
 /// Answers messages. It decides nothing itself.
 pub struct Door {
@@ -19,13 +20,14 @@ pub struct Door {
     journal: Arc<Journal>,
     executor: HostExecutor,
     extraction: Option<Extraction>,
+    guardrail: Option<Guardrail>,
 }
 
 impl Door {
     /// A door to what `monitor` guards and `executor` carries out. `journal` is the monitor's.
     #[must_use]
     pub fn new(monitor: Arc<Monitor>, journal: Arc<Journal>, executor: HostExecutor) -> Self {
-        Self { monitor, journal, executor, extraction: None }
+        Self { monitor, journal, executor, extraction: None, guardrail: None }
     }
 
     /// With a model that reads pages first.
@@ -35,8 +37,29 @@ impl Door {
         self
     }
 
+    /// With a model that judges what is delivered.
+    #[must_use]
+    pub(crate) fn with_guardrail(mut self, guardrail: Option<Guardrail>) -> Self {
+        self.guardrail = guardrail;
+        self
+    }
+
+    /// Who judges what is delivered, if somebody does.
+    pub(crate) fn guardrail(&self) -> Option<&Guardrail> {
+        self.guardrail.as_ref()
+    }
+
+    /// What was delivered, or what is told in its place.
+    fn guarded(&self, who: &Caller, delivered: Delivered) -> Delivered {
+        match &self.guardrail {
+            Some(guardrail) => guardrail.of_result(who, delivered),
+            None => delivered,
+        }
+    }
+
     fn run(&self, who: &Caller, message: &[u8]) -> Result<Delivered, Refusal> {
         let delivered = self.monitor.run(who, &Asked::Message(message), &self.executor)?;
+        let delivered = self.guarded(who, delivered);
         Ok(match &self.extraction {
             Some(extraction) => extraction.of(who, message, delivered),
             None => delivered,
@@ -76,7 +99,7 @@ impl Door {
         let args = Value::Object(args).to_string();
         let asked = Asked::Tool(RawCall { tool, args: args.as_bytes() });
         match self.monitor.run(who, &asked, &self.executor) {
-            Ok(delivered) => (done_by_tool(delivered).to_value(), None),
+            Ok(it) => (done_by_tool(self.guarded(who, it)).to_value(), None),
             Err(refusal) => (stopped_tool(&refusal, tool), remedy(&refusal)),
         }
     }

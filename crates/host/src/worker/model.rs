@@ -21,6 +21,11 @@ pub trait Asks: Send + Sync {
 
     /// What a model costs, where that is known: as much as the dearest, where the name is that of a task that has several.
     fn price(&self, model: &str) -> Option<Price>;
+
+    /// One model of each provider, as `provider/model`: those that are asked first.
+    fn one_of_each(&self) -> Vec<String> {
+        Vec::new()
+    }
 }
 
 impl Asks for Models {
@@ -44,6 +49,18 @@ impl Asks for Models {
         };
         let prices = models.into_iter().map(|it| catalog.price(it));
         prices.collect::<Option<Vec<Price>>>()?.into_iter().reduce(dearest)
+    }
+
+    fn one_of_each(&self) -> Vec<String> {
+        let catalog = self.catalog();
+        let first = catalog.chain(Task::Default).iter().chain(catalog.all());
+        let mut found: Vec<&ModelRef> = Vec::new();
+        for it in first {
+            if found.iter().all(|other| other.provider != it.provider) {
+                found.push(it);
+            }
+        }
+        found.into_iter().map(ToString::to_string).collect()
     }
 }
 

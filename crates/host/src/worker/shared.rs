@@ -85,6 +85,8 @@ pub(crate) struct OfTurn {
     pub(super) stopped: HashMap<Digest, Uuid>,
     /// Has a sub-agent left a call open that a person could allow?
     pub(super) sub_agent_open: bool,
+    /// Frames that were none, and were not passed on.
+    pub(super) frames_rejected: u64,
 }
 
 impl Shared {

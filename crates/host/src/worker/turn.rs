@@ -17,6 +17,7 @@ use super::inbox::Next;
 use super::shared::{Bounds, OfTurn, Shared, held};
 use super::start::Worker;
 use super::{END_WITHIN, ERROR_CHARS_MAX, TURN_MAX, ask, call, prompt, questions, told};
+use crate::guardrail::Guardrail;
 
 /// How often it is looked whether somebody has answered, interrupted, or waited too long.
 const TICK: Duration = Duration::from_millis(50);
@@ -70,6 +71,8 @@ pub(crate) struct Seen {
     pub(crate) reply: Reply,
     pub(crate) denied: Vec<String>,
     pub(crate) needs_person: bool,
+    /// Frames that were none, and were not passed on.
+    pub(crate) frames_rejected: u64,
 }
 
 /// How a worker ended its turn.
@@ -89,6 +92,11 @@ pub(crate) struct Prepared<'a> {
 }
 
 impl Worker {
+    /// Who judges what is delivered, if somebody does.
+    pub(crate) fn guardrail(&self) -> Option<&Guardrail> {
+        self.inner.door().guardrail()
+    }
+
     /// Was nothing said to it yet?
     pub(crate) fn is_fresh(&self) -> bool {
         self.fresh.load(Ordering::Acquire)
@@ -238,6 +246,7 @@ impl Worker {
                 if let Some(frame) = frames.take(&frame).filter(|it| !is_of_sub_agents(it)) {
                     on_frame(frame);
                 }
+                shared.of_turn().frames_rejected = frames.dropped();
             }
             FromWorker::SessionId { session_id, .. } => self.is_its_own(session_id.as_str())?,
             FromWorker::ToolApprovalRequest { tool_id, tool_name, tool_input } => {
@@ -278,13 +287,14 @@ impl Worker {
 
 /// What the turn came to, by what the parent saw itself.
 fn settled(ending: Ending, turn: OfTurn) -> Result<Seen, TurnError> {
-    let OfTurn { usage, calls, denied, answer, failed, open, over, sub_agent_open, .. } = turn;
+    let OfTurn { usage, calls, denied, answer, failed, open, over, .. } = turn;
+    let (sub_agent_open, frames_rejected) = (turn.sub_agent_open, turn.frames_rejected);
     let needs_person = !open.is_empty() || sub_agent_open;
     match ending {
         Ending::Result { interrupted } => {
             let content = answer.unwrap_or_default();
             let reply = Reply { content, interrupted, usage, tool_calls: calls };
-            Ok(Seen { reply, denied, needs_person })
+            Ok(Seen { reply, denied, needs_person, frames_rejected })
         }
         Ending::Error { code, message } => Err(match (over, failed) {
             (Some(why), _) => TurnError::new(why.code, why.message),

@@ -13,6 +13,7 @@ mod classes;
 mod classify;
 mod command;
 mod correlator;
+mod kept;
 mod observation;
 mod paths;
 mod sentinel;
@@ -24,6 +25,7 @@ use serde::{Deserialize, Serialize};
 
 pub use chain::Pattern;
 pub use classes::Classes;
+pub use kept::kept;
 pub use observation::{Flag, Observation, Outcome, Suspicion};
 pub use sentinel::Level;
 pub use signal::Signal;

@@ -13,7 +13,7 @@ pub use file::{
     ACTION_BYTES_MAX, ACTIONS_MAX, ALWAYS_SENSITIVE, ATTACHMENT_BYTES_MAX, Access, Agents,
     AnswerSettings, Api, Approval, BUDGET_MAX, Browser, Budget, ChannelSettings, Channels, Cidr,
     DelegationSettings, Effort, Egress, Endpoint, FILE_BYTES_MAX, FileError, FileSettings, Global,
-    GlobalTool, Grant, HeartbeatSettings, HistorySettings, HookSettings, HostSettings,
+    GlobalTool, Grant, Guardrail, HeartbeatSettings, HistorySettings, HookSettings, HostSettings,
     HoursSettings, JOBS_PER_USER_MAX, KnownTools, Limits, LogLevel, Manifest, McpServer, ModelRef,
     Models, Mount, MountMode, Network, Networks, Notifications, Operations, PATTERNS_MAX,
     PEER_BYTES_MAX, POLICY_VERSION_MAX, Peer, Peers, Price, Prices, Privacy, RECOVER_TURNS_MIN,

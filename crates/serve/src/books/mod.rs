@@ -98,6 +98,26 @@ impl Books {
         Ok(Self(Mutex::new(connection)))
     }
 
+    /// Opens the books of the state directory `home` to be looked at, beside whoever keeps them; none if there are none.
+    ///
+    /// # Errors
+    /// If they are not ours to read.
+    pub fn look(home: &Path) -> Result<Option<Self>, BooksError> {
+        let path = home.join(FILE);
+        if path.symlink_metadata().is_err() {
+            return Ok(None);
+        }
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
+            | OpenFlags::SQLITE_OPEN_NO_MUTEX
+            | OpenFlags::SQLITE_OPEN_NOFOLLOW;
+        let connection = Connection::open_with_flags(&path, flags)?;
+        connection.busy_timeout(std::time::Duration::from_secs(5))?;
+        match connection.query_row("PRAGMA user_version", [], |row| row.get(0))? {
+            VERSION => Ok(Some(Self(Mutex::new(connection)))),
+            other => Err(BooksError::Version(other)),
+        }
+    }
+
     fn lock(&self) -> MutexGuard<'_, Connection> {
         // A transaction that was torn is rolled back when its guard is dropped.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)

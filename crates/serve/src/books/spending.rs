@@ -262,6 +262,22 @@ impl Books {
         totals(&self.lock(), user, session, now)
     }
 
+    /// What a user has spent of each limit of a budget, in its unit: its name, the limit, and what counts against it. Of the limit
+    /// for one session it is not known which is meant.
+    ///
+    /// # Errors
+    /// If the books do not answer.
+    pub fn spent_of(
+        &self,
+        user: &str,
+        limits: &Limits,
+        now: i64,
+    ) -> Result<Vec<(&'static str, f64, f64)>, BooksError> {
+        let totals = self.totals(user, "", now)?;
+        let all = windows(limits, &totals).into_iter().filter(|it| it.0 != "session");
+        Ok(all.map(|(name, limit, spent)| (name, limit, spent.within(limits.unit))).collect())
+    }
+
     /// Everybody's spending of the last 30 days.
     ///
     /// # Errors

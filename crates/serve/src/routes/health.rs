@@ -6,6 +6,7 @@ use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
+use agent::{ProviderHealth, Purse};
 use axum::Json;
 use axum::extract::{FromRequestParts as _, Request, State};
 use axum::http::{StatusCode, header};
@@ -15,8 +16,10 @@ use serde_json::{Value, json};
 use crate::app::App;
 use crate::auth::Admin;
 use crate::channels;
+use crate::directory::Known;
 use crate::front::From;
-use crate::limits::DEEP_CACHE;
+use crate::limits::{DEEP_CACHE, MODELS_WAIT};
+use crate::tab::Tab;
 
 /// The file that is written to see whether one can be.
 const PROBE: &str = "serve.probe";
@@ -40,20 +43,37 @@ pub(crate) async fn shallow(State(app): State<Arc<App>>) -> Response {
 }
 
 /// `GET /health/deep`, for administrators.
-pub(crate) async fn deep(State(app): State<Arc<App>>, _admin: Admin) -> Json<Value> {
+pub(crate) async fn deep(State(app): State<Arc<App>>, Admin(admin): Admin) -> Json<Value> {
     let cached = app.deep.lock().unwrap_or_else(PoisonError::into_inner).clone();
     if let Some((at, found)) = cached
         && at.elapsed() < DEEP_CACHE
     {
         return Json(found);
     }
-    let found = app.blocking(look).await.unwrap_or_else(|| json!({ "status": "degraded" }));
+    let known = admin.known;
+    let found = app.blocking(move |app| look(app, &known)).await;
+    let found = found.unwrap_or_else(|| json!({ "status": "degraded" }));
     *app.deep.lock().unwrap_or_else(PoisonError::into_inner) =
         Some((Instant::now(), found.clone()));
     Json(found)
 }
 
-fn look(app: &App) -> Value {
+/// Asks a model of each provider something short; the administrator who looks pays for it.
+fn models(app: &App, known: &Known) -> Vec<ProviderHealth> {
+    let tab = Tab::new(app, &known.user, "health", "health");
+    match tab.open() {
+        Ok(()) => {
+            let purse: Arc<dyn Purse> = Arc::new(tab);
+            app.parts.runtime.providers(known.user.name.as_str(), &purse, MODELS_WAIT)
+        }
+        // Whoever has nothing left to spend asks nobody.
+        Err(_) => Vec::new(),
+    }
+}
+
+fn look(app: &App, known: &Known) -> Value {
+    let models = models(app, known);
+    let is_reachable = models.is_empty() || models.iter().any(|it| it.state == "ok");
     let word = |good: bool| if good { "ok" } else { "failing" };
     let directory = app.directory();
     let books = app.books.check().is_ok();
@@ -62,7 +82,7 @@ fn look(app: &App) -> Value {
     let (failed, turns) = app.errors.last_hour();
     let (active, max) = (app.workers.count(), directory.settings.max_workers.as_len());
     let agents = app.parts.runtime.agents().len();
-    let well = books && journal && files && directory.broken.is_empty();
+    let well = books && journal && files && is_reachable && directory.broken.is_empty();
     json!({
         "status": if well { "ok" } else { "degraded" },
         "store": word(books),
@@ -74,6 +94,10 @@ fn look(app: &App) -> Value {
             "max": max,
             "utilisation": active as f64 / max.max(1) as f64,
         },
+        "models": models
+            .iter()
+            .map(|it| json!({ "model": it.model, "state": it.state, "ms": it.ms }))
+            .collect::<Vec<_>>(),
         "channels": channels::shown(app),
         "agents": { "ready": agents, "broken": directory.broken.len() },
     })

@@ -102,7 +102,7 @@ fn a_message_that_waits_does_not_outlive_the_token_it_came_with() {
     let revoke = Tokens::in_home(world.home()).revoke::<AccessError>(&id, now(), false, |_| Ok(()));
     revoke.unwrap();
     assert_eq!(client.closed(), 4003);
-    world.log.has("worker.exit");
+    world.log.has("turn.ended");
     std::thread::sleep(std::time::Duration::from_millis(500));
     let turns: Vec<String> = world.desk.turns().into_iter().map(|it| it.content).collect();
     assert_eq!(turns, ["sleep 5000"]);

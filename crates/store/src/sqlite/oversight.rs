@@ -31,6 +31,13 @@ impl Oversight for SqliteStore {
         self.look(|db| Ok(sessions::find(db, id)?.map(|(_, row)| row)))
     }
 
+    fn changes(&self, id: &SessionId) -> Result<Vec<Vec<u8>>, Broken> {
+        self.look(|db| match sessions::find(db, id)? {
+            Some((n, _)) => super::state::changes(db, n),
+            None => Ok(Vec::new()),
+        })
+    }
+
     fn memory_row(&self, id: Uuid) -> Result<Option<MemoryRow>, Broken> {
         self.look(|db| any_row(db, id))
     }

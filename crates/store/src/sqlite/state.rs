@@ -85,6 +85,11 @@ fn find_open(db: &Connection, who: &Caller) -> Result<Option<Result<Opened, Stat
     if row.state == SessionState::Ended {
         return Ok(None);
     }
+    Ok(Some(Ok(Opened { changes: changes(db, n)?, profile: row.profile })))
+}
+
+/// What was kept of a session, in order.
+pub(super) fn changes(db: &Connection, n: i64) -> Result<Vec<Vec<u8>>, Broken> {
     let mut select =
         db.prepare_cached("SELECT change FROM changes WHERE session = ?1 ORDER BY n")?;
     let mut changes = Vec::new();
@@ -92,7 +97,7 @@ fn find_open(db: &Connection, who: &Caller) -> Result<Option<Result<Opened, Stat
     while let Some(row) = rows.next()? {
         changes.push(unpack(row.get(0)?)?);
     }
-    Ok(Some(Ok(Opened { changes, profile: row.profile })))
+    Ok(changes)
 }
 
 /// Makes the session, or opens it again if it is the caller's.

@@ -8,6 +8,7 @@ use serde::de::{Deserializer, Error};
 use serde_saphyr::Spanned;
 
 use super::front::{self, Cut};
+use super::guardrail::Guardrail;
 use super::instructions::InstructionFiles;
 use super::models::Task;
 use super::parts::{Effort, Grant, Operations, Sandbox, SubAgent};
@@ -59,6 +60,8 @@ pub struct Manifest {
     pub capability_scope: Option<String>,
     /// Files of its workspace that stand among its instructions.
     pub instructions: Vec<String>,
+    /// What a model judges before it is delivered.
+    pub guardrail: Guardrail,
     /// The rest of the file: the agent's instructions.
     pub body: String,
 }
@@ -165,6 +168,7 @@ const KEYS: &[&str] = &[
     "securityProfile",
     "capabilityScope",
     "instructions",
+    "guardrail",
 ];
 
 #[derive(Default, Deserialize)]
@@ -196,6 +200,8 @@ struct Raw {
     capability_scope: Option<Label>,
     #[serde(default)]
     instructions: InstructionFiles,
+    #[serde(default)]
+    guardrail: Guardrail,
 }
 
 #[derive(Clone, Copy, Deserialize)]
@@ -244,6 +250,7 @@ impl Raw {
             security_profile: self.security_profile,
             capability_scope: text(self.capability_scope),
             instructions: self.instructions.0,
+            guardrail: self.guardrail,
             body: body.to_owned(),
         }
     }

@@ -1,0 +1,58 @@
+//! What whoever looks after a host is told of workers and of models: names, numbers and codes, and nothing that was said.
+
+/// Something that became of a worker.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WorkerEvent {
+    /// It is being started.
+    Spawned,
+    /// It is ready, after so many milliseconds.
+    Ready {
+        /// How long it took.
+        ms: u64,
+    },
+    /// It was not ready in time.
+    ReadyTimeout,
+    /// It could not be started.
+    NotStarted,
+    /// It had nothing to do for too long.
+    IdleTimeout,
+    /// It has ended.
+    Exit,
+    /// So many of its frames in one turn were none, and were not passed on.
+    FrameRejected {
+        /// How many.
+        count: u64,
+    },
+}
+
+/// Whoever is told of workers. It answers at once.
+pub trait Watches: Send + Sync {
+    /// Takes note.
+    fn worker(&self, user: &str, agent: &str, session: &str, event: WorkerEvent);
+}
+
+/// A worker that there is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WorkerShown {
+    /// For whom.
+    pub user: String,
+    /// Of which agent.
+    pub agent: String,
+    /// In which session.
+    pub session: String,
+    /// Has it a turn?
+    pub is_busy: bool,
+    /// Seconds since somebody wanted it last.
+    pub idle_seconds: u64,
+}
+
+/// How a provider of models is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProviderHealth {
+    /// The model that was asked, as `provider/model`.
+    pub model: String,
+    /// `ok`, the kind of its error, `slow` where it did not answer in time, or `not_asked`.
+    pub state: &'static str,
+    /// How long it took.
+    pub ms: u64,
+}
