@@ -1,20 +1,17 @@
 //! Answers: a reply in the form that the host really obeys for that event.
 
-use crate::dialect::{Dialect, Rewriting, Row, Say, dialect};
-use crate::event::{Event, Seen};
+use crate::dialect::{Row, Say, dialect};
+use crate::event::Seen;
 use crate::host::Host;
 use crate::reply::{Answer, Reply};
 use crate::reshape::reshaped;
 use crate::template::{Values, fill};
-use serde_json::{Map, Value};
 
 /// The most characters of a reason or a context: Claude Code cuts at 10,000. A replaced result is not cut.
 pub const TEXT_CHARS_MAX: usize = 9_000;
 
 /// What is said where no reason was given: a denial without one is open on Codex.
 const NO_REASON: &str = "Lazaret refused this. Next step: `lazaret status` says why.";
-const NOT_REWRITTEN: &str = "Lazaret wanted to change the arguments of this call, and this agent cannot \
-    take the change here, so it is denied. Next step: call the tool again with safe arguments.";
 
 /// Puts a reply into the host's form. `seen` is what [`crate::read`] gave; without it the forms are those that
 /// hold for any input.
@@ -24,19 +21,15 @@ pub fn answer(host: Host, event: &str, seen: Option<&Seen>, reply: &Reply) -> An
     let row = dialect.row(event).unwrap_or(&dialect.unknown);
     let asked = Asked { event, row, seen };
     match reply {
-        Reply::Pass => asked.say(row.pass, "", None),
+        Reply::Pass => asked.say(row.pass, ""),
         Reply::Deny { reason } | Reply::Withhold { reason } => asked.deny(reason),
         Reply::Ask { reason } => match row.ask {
-            Some(say) => asked.say(say, &told(reason), None),
+            Some(say) => asked.say(say, &told(reason)),
             None => asked.deny(reason),
-        },
-        Reply::Rewrite { args } => match row.rewrite {
-            Some(say) if can_rewrite(dialect, seen, args) => asked.say(say, "", Some(args)),
-            Some(_) | None => asked.deny(NOT_REWRITTEN),
         },
         Reply::Context { text } => {
             let say = row.context.unwrap_or(row.pass.noted());
-            asked.say(say, &told(text), None)
+            asked.say(say, &told(text))
         }
         Reply::Replace { text } => asked.replace(text),
     }
@@ -56,15 +49,15 @@ impl Asked<'_> {
             Some(_) => self.row.deny,
             None => self.row.deny_unseen.unwrap_or(self.row.deny),
         };
-        self.say(say, &told(reason), None)
+        self.say(say, &told(reason))
     }
 
     fn replace(&self, text: &str) -> Answer {
         let replace = if self.is_mcp() { self.row.replace_mcp } else { None };
         match (replace.or(self.row.replace), self.seen) {
             // An empty text is a reason too few on some hosts; say at least that.
-            (Some(say), Some(_)) if text.trim().is_empty() => self.say(say, "(no output)", None),
-            (Some(say), Some(_)) => self.say(say, text, None),
+            (Some(say), Some(_)) if text.trim().is_empty() => self.say(say, "(no output)"),
+            (Some(say), Some(_)) => self.say(say, text),
             (Some(_), None) | (None, _) => self.deny(text),
         }
     }
@@ -74,24 +67,12 @@ impl Asked<'_> {
         tool.is_some_and(|it| it.mcp.is_some())
     }
 
-    fn say(&self, say: Say, text: &str, args: Option<&Map<String, Value>>) -> Answer {
-        let args = args.map_or(Value::Null, |it| Value::Object(it.clone()));
+    fn say(&self, say: Say, text: &str) -> Answer {
         let result = reshaped(self.seen, text);
-        let values = Values { event: self.event, text, args: &args, result: &result };
+        let values = Values { event: self.event, text, result: &result };
         let stdout = fill(say.stdout, &values).into_bytes();
         let stderr = if say.stderr { format!("{text}\n").into_bytes() } else { Vec::new() };
         Answer { exit: say.exit, stdout, stderr }
-    }
-}
-
-/// Tells whether the host will run the call with exactly these arguments.
-fn can_rewrite(dialect: &Dialect, seen: Option<&Seen>, args: &Map<String, Value>) -> bool {
-    match (dialect.rewriting, seen.map(|it| &it.event)) {
-        (Rewriting::Whole, _) => true,
-        (Rewriting::Merged, Some(Event::Before(tool))) => {
-            tool.args.keys().all(|it| args.contains_key(it))
-        }
-        (Rewriting::Merged, _) => false,
     }
 }
 

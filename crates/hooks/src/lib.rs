@@ -22,7 +22,7 @@ mod template;
 mod tools;
 
 pub use answer::{TEXT_CHARS_MAX, answer};
-pub use dialect::{Dialect, Kind, Rewriting, dialect};
+pub use dialect::{Dialect, Kind, dialect};
 pub use event::{Event, McpTool, Seen, ToolUse};
 pub use fields::{ID_BYTES_MAX, NAME_BYTES_MAX};
 pub use host::Host;

@@ -1,7 +1,5 @@
 //! What is said back to a host.
 
-use serde_json::{Map, Value};
-
 /// A decision about an event, in no host's form yet.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Reply {
@@ -16,11 +14,6 @@ pub enum Reply {
     Ask {
         /// One sentence that also says how to approve: on most hosts this becomes a denial.
         reason: String,
-    },
-    /// The call runs with these arguments instead.
-    Rewrite {
-        /// All arguments, not only those that changed.
-        args: Map<String, Value>,
     },
     /// The event goes on and the model is told something.
     Context {

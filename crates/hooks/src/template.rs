@@ -6,7 +6,6 @@ use serde_json::Value;
 pub(crate) struct Values<'a> {
     pub(crate) event: &'a str,
     pub(crate) text: &'a str,
-    pub(crate) args: &'a Value,
     pub(crate) result: &'a Value,
 }
 
@@ -20,9 +19,6 @@ pub(crate) fn fill(template: &str, values: &Values<'_>) -> String {
             filled.push_str(rest);
         } else if let Some(rest) = piece.strip_prefix("text") {
             filled.push_str(&Value::from(values.text).to_string());
-            filled.push_str(rest);
-        } else if let Some(rest) = piece.strip_prefix("args") {
-            filled.push_str(&values.args.to_string());
             filled.push_str(rest);
         } else if let Some(rest) = piece.strip_prefix("result") {
             filled.push_str(&values.result.to_string());

@@ -2,7 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests")]
 
 use hooks::{Event, Host, McpTool, Reply, Seen, ToolUse};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 use std::path::PathBuf;
 
 pub(crate) fn corpus() -> PathBuf {
@@ -62,7 +62,6 @@ pub(crate) fn replies() -> Vec<(&'static str, Reply)> {
         ("pass", Reply::Pass),
         ("deny", Reply::Deny { reason: reason() }),
         ("ask", Reply::Ask { reason: reason() }),
-        ("rewrite", Reply::Rewrite { args: object(json!({"command": "true"})) }),
         ("context", Reply::Context { text: "Note.".into() }),
         ("replace", Reply::Replace { text: "Clean.".into() }),
         ("withhold", Reply::Withhold { reason: reason() }),

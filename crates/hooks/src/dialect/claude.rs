@@ -1,15 +1,12 @@
 //! Claude Code: nested `hookSpecificOutput`, with the event's exact name or it is ignored.
 
 use super::row::{Kind, Row, Say};
-use super::{CLAUDE_FIELDS, Dialect, McpNames, Rewriting};
+use super::{CLAUDE_FIELDS, Dialect, McpNames};
 use crate::host::Host;
 
 /// Shared with hosts that copied the form.
 pub(super) const DENY: &str = r#"{"hookSpecificOutput":{"hookEventName":$event,"permissionDecision":"deny","permissionDecisionReason":$text}}"#;
 const ASK: &str = r#"{"hookSpecificOutput":{"hookEventName":$event,"permissionDecision":"ask","permissionDecisionReason":$text}}"#;
-/// Without `allow`: new arguments alone are taken, and the user's own rules still apply to them.
-const REWRITE: &str = r#"{"hookSpecificOutput":{"hookEventName":$event,"updatedInput":$args}}"#;
-pub(super) const ALLOW_REWRITTEN: &str = r#"{"hookSpecificOutput":{"hookEventName":$event,"permissionDecision":"allow","updatedInput":$args}}"#;
 pub(super) const CONTEXT: &str =
     r#"{"hookSpecificOutput":{"hookEventName":$event,"additionalContext":$text}}"#;
 pub(super) const PERMISSION_DENY: &str = r#"{"hookSpecificOutput":{"hookEventName":$event,"decision":{"behavior":"deny","message":$text}}}"#;
@@ -24,7 +21,6 @@ const STOP: &str = r#"{"continue":false,"stopReason":$text,"hookSpecificOutput":
 
 pub(super) static DIALECT: Dialect = Dialect {
     host: Host::Claude,
-    rewriting: Rewriting::Whole,
     aliases: &[("Task", "Agent"), ("KillBash", "KillShell")],
     mcp: McpNames::DoubleUnderscore,
     fields: &CLAUDE_FIELDS,
@@ -32,7 +28,6 @@ pub(super) static DIALECT: Dialect = Dialect {
         Row::new("PreToolUse", Kind::Before)
             .deny(Say::json(DENY))
             .ask(Say::json(ASK))
-            .rewrite(Say::json(REWRITE))
             .context(Say::json(CONTEXT)),
         // Fires only when a dialog would open: to ask is to let it open.
         Row::new("PermissionRequest", Kind::Permission)

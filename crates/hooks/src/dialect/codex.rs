@@ -1,13 +1,12 @@
 //! Codex: Claude Code's form, strictly. A field too many, a reason too few, or `ask`, and the call runs.
 
-use super::claude::{ALLOW_REWRITTEN, BLOCK, CONTEXT, DENY, PERMISSION_DENY};
+use super::claude::{BLOCK, CONTEXT, DENY, PERMISSION_DENY};
 use super::row::{Kind, Row, Say};
-use super::{CLAUDE_FIELDS, Dialect, McpNames, Rewriting};
+use super::{CLAUDE_FIELDS, Dialect, McpNames};
 use crate::host::Host;
 
 pub(super) static DIALECT: Dialect = Dialect {
     host: Host::Codex,
-    rewriting: Rewriting::Whole,
     aliases: &[
         ("Write", "apply_patch"),
         ("Edit", "apply_patch"),
@@ -23,10 +22,7 @@ pub(super) static DIALECT: Dialect = Dialect {
     fields: &CLAUDE_FIELDS,
     events: &[
         // `updatedInput` is taken only beside `allow`.
-        Row::new("PreToolUse", Kind::Before)
-            .deny(Say::json(DENY))
-            .rewrite(Say::json(ALLOW_REWRITTEN))
-            .context(Say::json(CONTEXT)),
+        Row::new("PreToolUse", Kind::Before).deny(Say::json(DENY)).context(Say::json(CONTEXT)),
         // Undecided, it may be settled by a model that reviews: not by a person.
         Row::new("PermissionRequest", Kind::Permission).deny(Say::json(PERMISSION_DENY)),
         // `block` replaces the result by the reason, for built-in tools and MCP alike.

@@ -3,14 +3,13 @@
 //! Events in camelCase are flat and in camelCase; events in PascalCase take Claude Code's form. Each
 //! ignores the other's form, and the call runs.
 
-use super::claude::{ALLOW_REWRITTEN, BLOCK, CONTEXT as NESTED_CONTEXT, DENY as NESTED_DENY};
+use super::claude::{BLOCK, CONTEXT as NESTED_CONTEXT, DENY as NESTED_DENY};
 use super::row::{Kind, Row, Say};
-use super::{Dialect, Fields, McpNames, Rewriting};
+use super::{Dialect, Fields, McpNames};
 use crate::host::Host;
 
 const DENY: &str = r#"{"permissionDecision":"deny","permissionDecisionReason":$text}"#;
 const ASK: &str = r#"{"permissionDecision":"ask","permissionDecisionReason":$text}"#;
-const REWRITE: &str = r#"{"modifiedArgs":$args}"#;
 const CONTEXT: &str = r#"{"additionalContext":$text}"#;
 const PERMISSION_DENY: &str = r#"{"behavior":"deny","message":$text}"#;
 /// The input of this event is in camelCase under either name: both forms are given.
@@ -32,7 +31,6 @@ const FIELDS: Fields = Fields {
 
 pub(super) static DIALECT: Dialect = Dialect {
     host: Host::Copilot,
-    rewriting: Rewriting::Merged,
     aliases: &[
         ("Bash", "bash"),
         ("Read", "view"),
@@ -50,7 +48,6 @@ pub(super) static DIALECT: Dialect = Dialect {
         Row::new("preToolUse", Kind::Before)
             .deny(Say::json(DENY))
             .ask(Say::json(ASK))
-            .rewrite(Say::json(REWRITE))
             .context(Say::json(CONTEXT)),
         // Fires under `--allow-all-tools` as well: undecided, the call would run.
         Row::new("permissionRequest", Kind::Permission).deny(Say::json(PERMISSION_DENY)),
@@ -77,7 +74,6 @@ pub(super) static DIALECT: Dialect = Dialect {
         // In PascalCase `ask` was not measured.
         Row::new("PreToolUse", Kind::Before)
             .deny(Say::json(NESTED_DENY))
-            .rewrite(Say::json(ALLOW_REWRITTEN))
             .context(Say::json(NESTED_CONTEXT)),
         Row::new("PermissionRequest", Kind::Permission).deny(Say::json(EITHER_PERMISSION_DENY)),
         Row::new("PostToolUse", Kind::After)

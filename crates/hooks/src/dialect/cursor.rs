@@ -4,7 +4,7 @@
 //! both fire for one call; the granular ones are read as calls of the same tools.
 
 use super::row::{Given, Kind, Row, Say};
-use super::{Dialect, Fields, McpNames, Rewriting};
+use super::{Dialect, Fields, McpNames};
 use crate::host::Host;
 
 const NOTHING: Say = Say::json("{}");
@@ -13,7 +13,6 @@ const ALLOW: Say = Say::json(r#"{"permission":"allow"}"#);
 const DENY: Say = Say::json(r#"{"permission":"deny","user_message":$text,"agent_message":$text}"#);
 const DENY_TO_USER: Say = Say::json(r#"{"permission":"deny","user_message":$text}"#);
 const ALLOW_TOLD: Say = Say::json(r#"{"permission":"allow","agent_message":$text}"#);
-const REWRITE: Say = Say::json(r#"{"permission":"allow","updated_input":$args}"#);
 const CONTEXT: Say = Say::json(r#"{"additional_context":$text}"#);
 const REPLACE_MCP: Say =
     Say::json(r#"{"updated_mcp_tool_output":{"content":[{"type":"text","text":$text}]}}"#);
@@ -49,12 +48,11 @@ const fn gated(event: &'static str, kind: Kind) -> Row {
 
 pub(super) static DIALECT: Dialect = Dialect {
     host: Host::Cursor,
-    rewriting: Rewriting::Merged,
     aliases: &[],
     mcp: McpNames::Colon,
     fields: &FIELDS,
     events: &[
-        gated("preToolUse", Kind::Before).rewrite(REWRITE),
+        gated("preToolUse", Kind::Before),
         gated("beforeShellExecution", Kind::Before).given(SHELL),
         gated("beforeMCPExecution", Kind::Before).given(Given::Mcp),
         gated("beforeReadFile", Kind::Before).given(READ).deny(DENY_TO_USER),

@@ -2,25 +2,20 @@
 
 use super::claude::CONTEXT;
 use super::row::{Kind, Row, Say};
-use super::{CLAUDE_FIELDS, Dialect, McpNames, Rewriting};
+use super::{CLAUDE_FIELDS, Dialect, McpNames};
 use crate::host::Host;
 
 const DENY: &str = r#"{"decision":"deny","reason":$text}"#;
-const REWRITE: &str = r#"{"hookSpecificOutput":{"hookEventName":$event,"tool_input":$args}}"#;
 /// Context before a tool is ignored; this is at least shown to the person.
 const MESSAGE: &str = r#"{"systemMessage":$text}"#;
 
 pub(super) static DIALECT: Dialect = Dialect {
     host: Host::Gemini,
-    rewriting: Rewriting::Merged,
     aliases: &[("search_file_content", "grep_search")],
     mcp: McpNames::Context,
     fields: &CLAUDE_FIELDS,
     events: &[
-        Row::new("BeforeTool", Kind::Before)
-            .deny(Say::json(DENY))
-            .rewrite(Say::json(REWRITE))
-            .context(Say::json(MESSAGE)),
+        Row::new("BeforeTool", Kind::Before).deny(Say::json(DENY)).context(Say::json(MESSAGE)),
         // A denial replaces the result by the reason.
         Row::new("AfterTool", Kind::After)
             .deny(Say::json(DENY))

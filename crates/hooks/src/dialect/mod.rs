@@ -18,8 +18,6 @@ use crate::host::Host;
 pub struct Dialect {
     /// The host.
     pub host: Host,
-    /// How the host takes new arguments.
-    pub rewriting: Rewriting,
     /// Other names of tools in hooks, and the name under which the tool is defined.
     pub aliases: &'static [(&'static str, &'static str)],
     pub(crate) mcp: McpNames,
@@ -29,15 +27,6 @@ pub struct Dialect {
     pub(crate) unknown: Row,
     /// The definitions of the built-in tools, as JSON.
     pub(crate) tools: &'static str,
-}
-
-/// How new arguments are taken.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Rewriting {
-    /// They stand in place of the old ones.
-    Whole,
-    /// They are laid over the old ones, or it is not known: an argument cannot be taken away.
-    Merged,
 }
 
 /// How an MCP server's tool is named in hooks.

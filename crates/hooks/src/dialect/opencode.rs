@@ -15,14 +15,13 @@
 //! `output` is a text, or what the tool gave as it stands (an MCP result with `content`).
 
 use super::row::{Kind, Row, Say};
-use super::{Dialect, Fields, McpNames, Rewriting};
+use super::{Dialect, Fields, McpNames};
 use crate::host::Host;
 
 const NOTHING: Say = Say::json("{}");
 const ALLOW: Say = Say::json(r#"{"decision":"allow"}"#);
 const ALLOW_TOLD: Say = Say::json(r#"{"decision":"allow","context":$text}"#);
 const DENY: Say = Say::json(r#"{"decision":"deny","reason":$text}"#);
-const REWRITE: Say = Say::json(r#"{"decision":"allow","args":$args}"#);
 const REPLACE: Say = Say::json(r#"{"output":$text}"#);
 const CONTEXT: Say = Say::json(r#"{"context":$text}"#);
 
@@ -45,16 +44,11 @@ const fn watched(event: &'static str, kind: Kind) -> Row {
 
 pub(super) static DIALECT: Dialect = Dialect {
     host: Host::OpenCode,
-    rewriting: Rewriting::Whole,
     aliases: &[("apply_patch", "patch")],
     mcp: McpNames::Underscore,
     fields: &FIELDS,
     events: &[
-        Row::new("tool.execute.before", Kind::Before)
-            .pass(ALLOW)
-            .deny(DENY)
-            .rewrite(REWRITE)
-            .context(ALLOW_TOLD),
+        Row::new("tool.execute.before", Kind::Before).pass(ALLOW).deny(DENY).context(ALLOW_TOLD),
         Row::new("tool.execute.after", Kind::After)
             .pass(NOTHING)
             .deny(REPLACE)

@@ -31,8 +31,8 @@ pub enum Kind {
 
 /// The form of one answer: exit status, standard output, and whether the text goes to standard error.
 ///
-/// In `stdout`, `$event` stands for the event's name, `$text` for the reason or text, `$args` for the
-/// new arguments, `$result` for the text in the shape of the tool's own result; all as JSON.
+/// In `stdout`, `$event` stands for the event's name, `$text` for the reason or text, `$result` for the
+/// text in the shape of the tool's own result; all as JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Say {
     pub(crate) exit: u8,
@@ -83,8 +83,6 @@ pub(crate) struct Row {
     pub(crate) deny_unseen: Option<Say>,
     /// Has the host ask its user. Absent where the host would go on, or end the run: denied then.
     pub(crate) ask: Option<Say>,
-    /// Changes the arguments. Absent: denied.
-    pub(crate) rewrite: Option<Say>,
     /// Tells the model something. Absent: told on standard error.
     pub(crate) context: Option<Say>,
     /// Replaces the result. Absent: as a refusal.
@@ -104,7 +102,6 @@ impl Row {
             deny: Say::NOTE,
             deny_unseen: None,
             ask: None,
-            rewrite: None,
             context: None,
             replace: None,
             replace_mcp: None,
@@ -129,10 +126,6 @@ impl Row {
 
     pub(crate) const fn ask(self, say: Say) -> Row {
         Row { ask: Some(say), ..self }
-    }
-
-    pub(crate) const fn rewrite(self, say: Say) -> Row {
-        Row { rewrite: Some(say), ..self }
     }
 
     pub(crate) const fn context(self, say: Say) -> Row {
