@@ -12,6 +12,8 @@ import os
 import sys
 import threading
 
+# A number of many bytes, and what stands for it until it is written.
+ZERO, LONG = "0." + "0" * 2998, "a long number"
 TEXT, NUMBER = {"type": "string"}, {"type": "integer"}
 
 
@@ -49,7 +51,7 @@ OUT, WAITING, CANCELLED, POURED = threading.Lock(), {}, [], []
 
 def say(message):
     with OUT:
-        sys.stdout.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
+        sys.stdout.write(json.dumps({"jsonrpc": "2.0", **message}).replace(f'"{LONG}"', ZERO) + "\n")
         sys.stdout.flush()
 
 
@@ -60,9 +62,11 @@ def called(request, name, arguments, meta):
         for step in range(arguments["steps"]):
             params = {"progressToken": meta.get("progressToken"), "progress": step + 1, "total": arguments["steps"]}
             if name == "pour":
-                # A text that nobody has the time to look at, and numbers, which say nothing: the numbers alone have so many bytes.
-                params["message"] = "word " * (arguments["bytes"] // 5)
-                params["_meta"] = {"rest": [10**18] * (arguments["bytes"] // 20)}
+                # Numbers, which say nothing; at first with a text that nobody has the time to look at.
+                params["_meta"] = {"rest": [LONG] * (arguments["bytes"] // len(ZERO))}
+                if step == 0:
+                    params["message"] = "word " * (arguments["bytes"] // 5)
+                    params["_meta"] = {"rest": [10**18] * (arguments["bytes"] // 20)}
             say({"method": "notifications/progress", "params": params})
         POURED.extend([name] if name == "pour" else [])
         return "counted"
