@@ -40,8 +40,11 @@ impl Ledger {
     #[must_use]
     pub fn trace(&self, call: &Call, flow: &Flow, act: &Act, intent: Intent) -> Traced {
         let mut traced = Traced::default();
-        let values = values(call, flow, |_| true);
         let acts = Act::is_done(flow);
+        // Of what looks, only where it looks and what it shows of secrets decides something: a model is told a whole
+        // conversation, of any number of values.
+        let decides = |it| acts || matches!(it, Some(Role::Destination | Role::Secret));
+        let values = values(call, flow, decides);
         let denied = self.asked().denied() & act.verbs != 0;
         let by_tables = act.is_asked_for(self.asked(), |word| self.spoke(word));
         // INVARIANT (HostDecidesTaint): for credentials and access every reader must agree.

@@ -39,3 +39,20 @@ fn what_was_asked_for_stays_so_only_if_every_machine_does() {
     ledger.trace_hosts(("command", Unseen::Passes), hosts, &mut traced);
     assert!(!traced.asked_for && traced.objections.len() == 1, "{traced:?}");
 }
+
+#[test]
+fn a_long_conversation_is_told_to_a_model_and_a_call_of_many_places_is_held() {
+    let mut ledger = Ledger::new();
+    ledger.said(Source::Web, "page", "The tide turns at noon.", &quiet);
+    let trace = |tool: &str, param: &str, flow: &Flow| {
+        let all: Vec<String> = (0..=VALUES_PER_CALL_MAX).map(|it| format!("word {it}")).collect();
+        let args = serde_json::json!({ param: all }).to_string();
+        let call = Call::parse(&model::RawCall { tool, args: args.as_bytes() }).unwrap();
+        ledger.trace(&call, flow, &Act::named(tool), Intent::Unread)
+    };
+    let talk = model::ipc::ActionName::LlmCall.flow();
+    assert_eq!(trace("llm_call", "messages", &talk).objections, []);
+    let fetch = model::ipc::ActionName::WebFetch.flow();
+    let (place, _) = fetch.roles.iter().find(|it| *it.1 == Role::Destination).unwrap();
+    assert!(!trace("web_fetch", place, &fetch).objections.is_empty());
+}
