@@ -18,7 +18,8 @@ fn root() -> PathBuf {
 
 /// Files with this ending below `dir`, without what was built: a module may be called `target`, too.
 fn files(dir: &Path, ending: &str) -> Vec<PathBuf> {
-    let built = ["target", "fuzz/target", ".git"].map(|it| root().join(it));
+    let built =
+        ["target", "fuzz/target", "bench/mcp-http/peer/target", ".git"].map(|it| root().join(it));
     let mut found = Vec::new();
     for entry in fs::read_dir(dir).unwrap() {
         let path = entry.unwrap().path();
