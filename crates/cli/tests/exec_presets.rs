@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use testkit::program::Run as _;
 
+use crate::mcp::server_file;
 use crate::program::{LAZARET, lazaret};
 
 /// A home in which an agent has been, a workspace and the state.
@@ -221,6 +222,38 @@ fn hooks_of_an_agent_in_its_cage_are_answered_by_the_daemon_outside() {
     let is_line = |name: std::ffi::OsString| name.to_string_lossy().starts_with("line-");
     let left = fs::read_dir(state.join("exec")).unwrap();
     assert_eq!(left.filter(|it| is_line(it.as_ref().unwrap().file_name())).count(), 0);
+    lazaret(&state, &["daemon", "stop"]).run();
+}
+
+#[test]
+fn servers_of_an_agent_in_its_cage_run_outside_behind_the_gateway() {
+    let place = Place::new("claude", r#". "$PWD/script""#);
+    let state = place.at("state");
+    fs::set_permissions(&state, fs::Permissions::from_mode(0o700)).unwrap();
+    let (program, server) = (files::resolved(LAZARET.as_ref()).unwrap(), server_file("asking.py"));
+    let (program, state_text) = (program.display().to_string(), state.display().to_string());
+    let words = ["mcp", "--home", &*state_text, "--name", "tides", "--no-cage", "--", "python3"];
+    let args = [&words[..], &["-B", &*server]].concat();
+    let servers = json!({ "tides": { "command": program, "args": args } });
+    place.put("home/.claude.json", &json!({ "mcpServers": servers }).to_string());
+    let line = format!("{program} {}", args.join(" "));
+    let hello = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+        "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "t", "version": "1" },
+    } });
+    let script = format!(
+        "ask() {{ echo '{hello}' | \"$@\" 2>&1; }}\nask {line}\nask {line} --more\ncat {server}\n"
+    );
+    place.put("work/script", &script);
+    let (code, out, err) = place.run(&["--", "claude"]);
+    let lines: Vec<&str> = out.lines().collect();
+    let hello: Value = serde_json::from_str(lines.first().unwrap_or(&"")).unwrap_or_default();
+    let told = "/result/serverInfo/name";
+    assert_eq!(hello.pointer(told), Some(&json!("tides")), "{code} {out}{err}");
+    // What it may start is a line of the configuration, and what runs outside is not seen inside.
+    let rest = lines.get(1..).unwrap().join("\n");
+    assert!(rest.contains("has no such server") && err.contains("No such file"), "{out}{err}");
+    let begun = lazaret(&state, &["evidence", "query", "--json"]).run().out;
+    assert!(begun.contains("mcp_lifecycle"), "{begun}");
     lazaret(&state, &["daemon", "stop"]).run();
 }
 

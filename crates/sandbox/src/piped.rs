@@ -2,11 +2,15 @@
 
 use std::ffi::{OsStr, OsString};
 use std::io;
+use std::os::fd::OwnedFd;
+use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// How long it may take to end by itself once nobody speaks to it.
 const END_MAX: Duration = Duration::from_secs(3);
+/// The status of one that a signal has ended.
+const KILLED: i32 = 128;
 /// How often it is looked whether it has.
 const LOOK: Duration = Duration::from_millis(5);
 
@@ -58,6 +62,36 @@ impl Piped {
         let piped = Self { child };
         let (input, output) = pipes.ok_or_else(|| io::Error::other("it has no pipes"))?;
         Ok((piped, Pipes { input, output }))
+    }
+
+    /// Starts `program` with exactly this environment, in `folder`, between ends that somebody else has. What it says on stderr goes
+    /// where ours goes.
+    ///
+    /// # Errors
+    /// If it cannot be started.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "our own gateway is started here for an agent in a cage, and nothing else"
+    )]
+    pub fn between(
+        program: &Path,
+        args: &[String],
+        env: &[(OsString, OsString)],
+        folder: &Path,
+        (input, output): (OwnedFd, OwnedFd),
+    ) -> io::Result<Self> {
+        let mut command = Command::new(program);
+        command.args(args).env_clear().envs(env.iter().map(|(name, value)| (name, value)));
+        command.current_dir(folder).stdin(input).stdout(output).stderr(Stdio::inherit());
+        Ok(Self { child: command.spawn()? })
+    }
+
+    /// Whether it has ended, and with which status.
+    ///
+    /// # Errors
+    /// If the system does not say.
+    pub fn ended(&mut self) -> io::Result<Option<i32>> {
+        Ok(self.child.try_wait()?.map(|it| it.code().unwrap_or(KILLED)))
     }
 
     /// Waits until it ends by itself, for a moment, and else ends it.

@@ -141,7 +141,16 @@ pub(crate) fn read(path: &Path, roots: &[PathBuf]) -> Result<Option<String>, Str
 }
 
 fn servers(host: Host, file: &Path, text: &str, lazaret: &Path) -> Result<Vec<McpServer>, String> {
-    let mut all: Vec<(String, Map<String, Value>)> = Vec::new();
+    let all = defined(host, text)?.into_iter();
+    Ok(all.map(|(name, server)| described(name, &server, file, lazaret)).collect())
+}
+
+/// A server and its name.
+type Named = (String, Map<String, Value>);
+
+/// The servers of a file, by name.
+fn defined(host: Host, text: &str) -> Result<Vec<Named>, String> {
+    let mut all: Vec<Named> = Vec::new();
     if host == Host::Codex {
         let config = toml::parse(text)?;
         all = codex::servers(&config);
@@ -151,11 +160,44 @@ fn servers(host: Host, file: &Path, text: &str, lazaret: &Path) -> Result<Vec<Mc
             all.extend(named(&doc, &place));
         }
     }
-    let all = all.into_iter();
-    Ok(all.map(|(name, server)| described(name, &server, file, lazaret)).collect())
+    Ok(all)
 }
 
-fn named(doc: &Document, place: &[Step]) -> Vec<(String, Map<String, Value>)> {
+/// A line by which an agent starts our gateway before a server.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct GatewayLine {
+    /// Its arguments, behind our program.
+    pub args: Vec<String>,
+    /// The variables that it is given.
+    pub env: Vec<(String, String)>,
+}
+
+/// Returns the lines by which an agent starts our gateway, as its user's own configuration has them. What a project brings does
+/// not count.
+#[must_use]
+pub fn gateway_lines(around: &Surroundings, host: Host) -> Vec<GatewayLine> {
+    let around = Surroundings { project: None, ..around.clone() };
+    let roots = around.roots();
+    let texts = around.mcp_files(host).into_iter();
+    let texts = texts.filter_map(|path| read(&path, &roots).ok().flatten());
+    let all = texts.filter_map(|text| defined(host, &text).ok()).flatten();
+    all.filter_map(|(_, server)| {
+        let line = mcp::command_line(&server)?;
+        let args = mcp::args_of_ours(&line, &around.lazaret)?.to_vec();
+        mcp::is_wrapped(&line, &around.lazaret).then(|| GatewayLine { args, env: given(&server) })
+    })
+    .collect()
+}
+
+/// The variables that a configuration gives a server.
+fn given(server: &Map<String, Value>) -> Vec<(String, String)> {
+    let given = ["env", "environment"].into_iter().filter_map(|it| server.get(it)?.as_object());
+    let pairs =
+        given.flatten().filter_map(|(name, it)| Some((name.clone(), it.as_str()?.to_owned())));
+    pairs.collect()
+}
+
+fn named(doc: &Document, place: &[Step]) -> Vec<Named> {
     let Some(Value::Object(all)) = doc.value_at(place) else { return Vec::new() };
     let all = all.into_iter();
     all.filter_map(|(name, it)| Some((name, it.as_object()?.clone()))).collect()

@@ -34,7 +34,7 @@ pub use apply::{Applied, ApplyError};
 pub use command::CanCage;
 pub use disk::{DiskError, FILE_BYTES_MAX};
 pub use draft::PlanError;
-pub use find::{Evidence, Found, McpServer, Reached, find};
+pub use find::{Evidence, Found, GatewayLine, McpServer, Reached, find, gateway_lines};
 pub use hooks::Host;
 pub use manifest::ManifestError;
 pub use plan::{Change, Note, Options, Plan, plan};

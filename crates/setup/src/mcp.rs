@@ -163,7 +163,7 @@ fn remote_behind(line: &[String], lazaret: &Path) -> Option<Remote> {
 }
 
 /// The arguments of a line, if its program is ours.
-fn args_of_ours<'a>(line: &'a [String], lazaret: &Path) -> Option<&'a [String]> {
+pub(crate) fn args_of_ours<'a>(line: &'a [String], lazaret: &Path) -> Option<&'a [String]> {
     let (program, args) = line.split_first()?;
     let program = Path::new(program);
     let is_ours = program == lazaret || program.file_name().is_some_and(|it| it == PROGRAM_NAME);

@@ -1,8 +1,9 @@
-//! The way of an agent's hooks out of its cage: they are answered by the daemon outside, which knows the session, the
-//! folders that are trusted and the questions that wait.
+//! The way of an agent's hooks and MCP servers out of its cage: hooks are answered by the daemon outside, which knows the session,
+//! the folders that are trusted and the questions that wait, and servers run outside, behind the gateway.
 //!
-//! Inside there is a socket in the place of the daemon's. What comes by it is passed on, if it is the call of a hook: no
-//! other door of the daemon is open to whoever is in a cage, and the socket of the person is not there at all.
+//! Inside there is a socket in the place of the daemon's. What comes by it is passed on, if it is the call of a hook or asks for a
+//! server that the user's own configuration names: no other door of the daemon is open to whoever is in a cage, and the socket
+//! of the person is not there at all.
 
 use std::fs;
 use std::io::{self, Read as _, Write as _};
@@ -14,10 +15,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use host::doors::{self, DOOR_BYTES_MAX, hello::PROTOCOL};
+use host::doors::{self, DOOR_BYTES_MAX, hello::Hello, hello::PROTOCOL};
 use sandbox::cage::{Cage, Line};
 use setup::{Host, Wiring};
 
+use super::line_of_servers::{self, Servers};
 use super::presets::Preset;
 use crate::daemon;
 use crate::failure::Failure;
@@ -26,8 +28,6 @@ use crate::wire;
 
 /// The door that is open, as a connection begins.
 const DOOR: &str = "hook";
-/// The longest first frame of a hook, in bytes.
-const HELLO_BYTES_MAX: usize = 512;
 /// Hooks that are passed on at once; whoever comes then is not answered, and asks again.
 const AT_ONCE_MAX: usize = 64;
 /// How long a hook may take to say what it wants, and the daemon to answer.
@@ -43,6 +43,7 @@ const PAUSE: Duration = Duration::from_millis(20);
 /// A socket that is found inside, and the daemon outside.
 pub(crate) struct Outside {
     home: PathBuf,
+    servers: Servers,
     listener: UnixListener,
     /// Its name outside, which goes when the cage has it.
     dir: PathBuf,
@@ -54,11 +55,12 @@ impl Outside {
         preset: &Preset,
         named: &Home,
         home: &Path,
-        cage: &mut Cage,
+        (cage, folder): (&mut Cage, &Path),
     ) -> Result<Option<Self>, Failure> {
         let around = wire::surroundings(named, None).ok();
         let Some((host, around)) = Host::parse(preset.name).zip(around) else { return Ok(None) };
-        if setup::wiring(&around, host) == Wiring::NotInstalled {
+        let servers = Servers::of(&around, host, folder);
+        if setup::wiring(&around, host) == Wiring::NotInstalled && servers.is_empty() {
             return Ok(None);
         }
         // Before the network: it goes by the daemon, too, which has the journal.
@@ -73,17 +75,20 @@ impl Outside {
         // Where it is found by what is wired.
         cage.lines.push(Line { from, at: doors::socket_path(&around.state) });
         let hook = files::resolved(&around.hook).map_err(Failure::unable)?;
-        if !cage.readable.iter().any(|it| hook.starts_with(it)) {
-            cage.readable.push(hook);
+        let ours = (!servers.is_empty()).then(|| around.lazaret.clone());
+        for program in std::iter::once(hook).chain(ours) {
+            if !cage.readable.iter().any(|it| program.starts_with(it)) {
+                cage.readable.push(program);
+            }
         }
-        Ok(Some(Self { home: home.to_owned(), listener, dir }))
+        Ok(Some(Self { home: home.to_owned(), servers, listener, dir }))
     }
 
     /// Passes on what comes, until this process ends.
     pub(crate) fn serve(self) -> Result<(), Failure> {
-        let Self { ref listener, ref home, .. } = self;
-        let listener = listener.try_clone().map_err(Failure::unable)?;
-        let home = home.clone();
+        let listener = self.listener.try_clone().map_err(Failure::unable)?;
+        let home = self.home.clone();
+        let servers = Arc::new(self.servers.clone());
         let open = Arc::new(AtomicUsize::new(0));
         let serve = move || {
             for stream in listener.incoming().map_while(Result::ok) {
@@ -91,15 +96,11 @@ impl Outside {
                     continue;
                 }
                 open.fetch_add(1, Ordering::AcqRel);
-                let (home, count) = (home.clone(), Arc::clone(&open));
-                let pass = move || {
-                    // A hook that gets no answer denies.
-                    let _ = pass_on(&home, &stream);
-                    count.fetch_sub(1, Ordering::AcqRel);
-                };
-                if thread::Builder::new().name("line".to_owned()).spawn(pass).is_err() {
-                    open.fetch_sub(1, Ordering::AcqRel);
-                }
+                let (home, busy) = (home.clone(), Busy(Arc::clone(&open)));
+                let servers = Arc::clone(&servers);
+                // A hook that gets no answer denies.
+                let pass = move || drop(pass_on(&home, &servers, &stream, busy));
+                drop(thread::Builder::new().name("line".to_owned()).spawn(pass));
             }
         };
         let thread = thread::Builder::new().name("lines".to_owned());
@@ -114,18 +115,59 @@ impl Drop for Outside {
     }
 }
 
-/// One call of a hook, there and back. A daemon that goes before it has said a word is asked again, as the next one.
-fn pass_on(home: &Path, mut inside: &UnixStream) -> io::Result<()> {
+/// A short connection that is served. Dropped, there is room for another.
+struct Busy(Arc<AtomicUsize>);
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
+/// One connection: a hook, there and back, or a server for as long as it runs.
+fn pass_on(home: &Path, servers: &Servers, inside: &UnixStream, busy: Busy) -> io::Result<()> {
+    let hello = Hello::read(inside).map_err(io::Error::other)?;
     inside.set_read_timeout(Some(ANSWER_MAX))?;
     inside.set_write_timeout(Some(ANSWER_MAX))?;
-    let hello = frame(inside, HELLO_BYTES_MAX)?;
-    if !is_hook(hello.get(HEADER_BYTES..).unwrap_or_default()) {
-        return Err(io::Error::other("another door"));
+    let way = way_of(&hello.words).ok_or_else(|| io::Error::other("another door"))?;
+    let asked = frame(inside, DOOR_BYTES_MAX)?;
+    match way {
+        To::Daemon(first) => hook(home, inside, &[first, asked].concat()),
+        To::Server => {
+            drop(busy);
+            let line = asked.get(HEADER_BYTES..).unwrap_or_default();
+            servers.serve(inside, line, hello.descriptors)
+        }
     }
-    let asked = [hello, frame(inside, DOOR_BYTES_MAX)?].concat();
+}
+
+/// Where a connection leads.
+#[derive(Debug, PartialEq)]
+enum To {
+    /// To the daemon, with this first frame.
+    Daemon(Vec<u8>),
+    /// To a server.
+    Server,
+}
+
+/// Where a connection with these first words leads, if it leads anywhere.
+fn way_of(words: &[String]) -> Option<To> {
+    match words.first().map(String::as_str) {
+        Some(DOOR) => {
+            let text = format!("{PROTOCOL} {}\n", words.join(" "));
+            let length = u32::try_from(text.len()).ok()?.to_be_bytes();
+            Some(To::Daemon([&length[..], text.as_bytes()].concat()))
+        }
+        Some(line_of_servers::DOOR) if words.len() == 1 => Some(To::Server),
+        Some(_) | None => None,
+    }
+}
+
+/// One call of a hook, there and back. A daemon that goes before it has said a word is asked again, as the next one.
+fn hook(home: &Path, mut inside: &UnixStream, asked: &[u8]) -> io::Result<()> {
     let end = Instant::now() + AGAIN_MAX;
     loop {
-        match ask(home, &asked) {
+        match ask(home, asked) {
             Ok(answer) if !answer.is_empty() => return inside.write_all(&answer),
             Ok(_) | Err(_) if Instant::now() < end => thread::sleep(PAUSE),
             Ok(_) => return Err(io::Error::other("no answer")),
@@ -163,23 +205,20 @@ fn frame(mut inside: &UnixStream, bytes_max: usize) -> io::Result<Vec<u8>> {
     if read == length { Ok(frame) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
 }
 
-fn is_hook(words: &[u8]) -> bool {
-    let mut words = str::from_utf8(words).unwrap_or_default().split_ascii_whitespace();
-    words.next() == Some(PROTOCOL) && words.next() == Some(DOOR)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn hooks_get_out_and_nobody_else() {
-        assert!(is_hook(b"lazaret/1 hook claude PreToolUse 7\n"));
-        for other in
-            ["lazaret/1 ipc", "lazaret/1 serve stop", "lazaret/2 hook x y", "hook", "", "lazaret/1"]
-        {
-            assert!(!is_hook(other.as_bytes()), "{other}");
+    fn hooks_and_servers_get_out_and_nobody_else() {
+        let words = |it: &str| it.split(' ').map(str::to_owned).collect::<Vec<String>>();
+        let way = |it: &str| way_of(&words(it));
+        let expected = b"\0\0\0\x23lazaret/1 hook claude PreToolUse 7\n".to_vec();
+        assert_eq!(way("hook claude PreToolUse 7"), Some(To::Daemon(expected)));
+        assert_eq!(way("mcp-outside"), Some(To::Server));
+        for other in ["ipc", "serve stop", "mcp", "mcp-outside x", "status", "proxy", ""] {
+            assert_eq!(way(other), None, "{other}");
         }
-        assert!(!is_hook(b"\xff hook"));
+        assert_eq!(way_of(&[]), None);
     }
 }

@@ -1,6 +1,7 @@
 //! `lazaret exec`: a command in a cage.
 
 mod line;
+pub(crate) mod line_of_servers;
 mod network;
 mod presets;
 pub(crate) mod record;
@@ -78,7 +79,9 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
     }
     let preset = preset.as_ref();
     let inmate = args.settings.inmate(&cage, preset)?;
-    let outside = preset.map(|it| Outside::of(it, &args.home, &home, &mut cage)).transpose()?;
+    let outside = preset
+        .map(|it| Outside::of(it, &args.home, &home, (&mut cage, inmate.directory.as_path())))
+        .transpose()?;
     let way = Way::of(&args.settings, preset, &mut cage)?;
     let mut records = Records::of(&args.home, &words);
     // While the cage puts itself together, the command is judged and written down. Nothing runs before both are done.

@@ -26,6 +26,7 @@ use host::OpenedBy;
 use host::tool_servers::Fetched;
 
 use crate::daemon;
+use crate::exec::line_of_servers;
 use crate::failure::{Exit, Failure};
 use crate::home::Home;
 use cage::CageArgs;
@@ -115,6 +116,9 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
 fn serve(args: &Args) -> Result<Exit, Failure> {
     let home = args.home.dir()?;
     let spec = spec(args)?;
+    if args.http.address().is_none() && line_of_servers::is_inside(&home) {
+        return line_of_servers::hand_over(&home);
+    }
     daemon::start(&home)?;
     let specs = vec![spec];
     if let Some(address) = args.http.address() {

@@ -44,7 +44,11 @@ impl Connection {
         Self::over(stream).map(Some)
     }
 
-    fn over(stream: UnixStream) -> io::Result<Self> {
+    /// Speaks over a connection that is there already.
+    ///
+    /// # Errors
+    /// If the system has no descriptors left.
+    pub fn over(stream: UnixStream) -> io::Result<Self> {
         let (stopper, stop) = Stop::pair()?;
         let wire = Ends::of_socket(stream.try_clone()?, stream.try_clone()?, stop);
         Ok(Self { wire, stream, _stopper: stopper })
@@ -126,7 +130,10 @@ impl Connection {
     }
 
     /// Hears what is said when something has ended, however long that takes.
-    fn hear_the_end(&mut self) -> Result<Value, FrameError> {
+    ///
+    /// # Errors
+    /// If the other side has gone.
+    pub fn hear_the_end(&mut self) -> Result<Value, FrameError> {
         self.hear_within(&Limits { idle: END_MAX, bytes_max: DOOR_BYTES_MAX, ..limits() })
     }
 
