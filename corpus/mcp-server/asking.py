@@ -3,7 +3,7 @@
     asking.py [--more] [--other] [--broken]
 
 Its tools: `ask` makes a request of the client and says whether it was answered, `tell` sends a notification with a text. It has a
-resource and a prompt. With --more it has one more tool, with --other its instructions are others, with --broken it answers
+resource and a prompt. With --more it has one more tool and prompt, with --other its instructions, its prompt and its resource are others, with --broken it answers
 `tools/list` with an error that gives orders.
 """
 import json
@@ -76,7 +76,13 @@ for line in sys.stdin:
         done = {"ask": ask, "tell": tell}.get(params["name"], lambda **_: "nothing")(**given)
         result = {"content": [{"type": "text", "text": done}]}
     elif method == "resources/list":
-        result = {"resources": [{"uri": "tide://today", "name": "today"}]}
+        kind = "text/html" if "--other" in sys.argv else "text/plain"
+        more = [{"uri": "tide://tomorrow", "name": "tomorrow"}] if "--more" in sys.argv else []
+        result = {"resources": [{"uri": "tide://today", "name": "today", "mimeType": kind}, *more]}
+    elif method == "prompts/list":
+        does = "Asks for the tide, and the harbour." if "--other" in sys.argv else "Asks for the tide."
+        more = [{"name": "wind"}] if "--more" in sys.argv else []
+        result = {"prompts": [{"name": "tide", "description": does}, *more]}
     elif method == "resources/read":
         result = {"contents": [{"uri": params["uri"], "text": "High at nine."}]}
     elif method == "prompts/get":

@@ -156,12 +156,25 @@ fn what_a_server_says_beside_its_results_is_looked_at() {
     stop(home);
 }
 
+/// Names of prompts and addresses of resources that a client is shown.
+fn offered(client: &mut Client) -> Vec<String> {
+    let mut all = Vec::new();
+    for (list, name) in [("prompts", "name"), ("resources", "uri")] {
+        let listed = client.ask(&format!("{list}/list"), json!({}));
+        let items = listed.pointer(&format!("/result/{list}")).and_then(Value::as_array);
+        let names = items.into_iter().flatten().filter_map(|it| it.get(name)?.as_str());
+        all.extend(names.map(str::to_owned));
+    }
+    all
+}
+
 #[test]
 fn a_new_tool_and_other_instructions_of_a_known_server_are_held() {
     let dir = tempfile::tempdir().unwrap();
     let home = &dir.path().join("state");
     let mut first = client(home, &[]);
     assert_eq!(first.tools(), ["ask", "tell"]);
+    assert_eq!(offered(&mut first), ["tide", "tide://today"]);
     first.end();
     let started = |more: &[&str]| {
         let server = server_file("asking.py");
@@ -178,18 +191,74 @@ fn a_new_tool_and_other_instructions_of_a_known_server_are_held() {
     assert_eq!(more.tools(), ["ask", "tell"]);
     assert!(more.call("extra", json!({})).0, "it is held");
     more.tools();
+    // A prompt is held as a tool is; a new resource is no more than a new file.
+    assert_eq!(offered(&mut more), ["tide://tomorrow"]);
+    for (method, params) in [
+        ("prompts/get", json!({ "name": "tide" })),
+        ("prompts/get", json!({ "name": "wind" })),
+        ("resources/read", json!({ "uri": "tide://today" })),
+    ] {
+        let said = more.ask(method, params);
+        assert!(
+            said["error"]["message"].as_str().is_some_and(|it| it.contains("mcp accept tides")),
+            "{said}"
+        );
+    }
     more.end();
+    assert_eq!(records(home, "mcp_definition_changed").len(), 2);
+    assert_eq!(records(home, "mcp_offer_added").len(), 1);
     assert_eq!(records(home, "mcp_tool_added").len(), 1);
     assert_eq!(records(home, "mcp_instructions_changed").len(), 1);
     let listed = lazaret(home, &["mcp", "list"]).run();
     assert!(listed.out.contains("held, because they are new: extra"), "{}", listed.out);
+    assert!(listed.out.contains("changed: the prompt tide;"), "{}", listed.out);
     let accepted = lazaret(home, &["mcp", "accept", "tides", "--by", "me"]).run().good();
     assert!(accepted.out.contains("extra (new):"), "{}", accepted.out);
+    for line in [
+        "prompt tide:",
+        "+ description: \"Asks for the tide, and the harbour.\"",
+        "prompt wind (new):",
+        "- mimeType: \"text/plain\"",
+    ] {
+        assert!(accepted.out.contains(line), "{line}: {}", accepted.out);
+    }
     assert!(accepted.out.contains("harbours of the north"), "{}", accepted.out);
     let (mut again, told) = started(&["--more", "--other"]);
     assert_eq!(told, "Tides, for harbours of the north.");
     assert_eq!(again.tools(), ["ask", "tell", "extra"]);
+    assert_eq!(offered(&mut again), ["tide", "wind", "tide://today", "tide://tomorrow"]);
     again.end();
+    stop(home);
+}
+
+#[test]
+fn who_has_the_name_of_a_trusted_server_is_not_trusted() {
+    let dir = tempfile::tempdir().unwrap();
+    let home = &dir.path().join("state");
+    trust(home, "trusted");
+    let mut first = client(home, &[]);
+    first.tools();
+    assert_eq!(
+        ask(&mut first, "sampling/createMessage", "Which harbour is meant?"),
+        "no such method"
+    );
+    first.end();
+    // A project brings a server of its own under the same name.
+    let asks = |other: bool| {
+        let mut client = client(home, if other { &["--mine"] } else { &[] });
+        client.tools();
+        let said = ask(&mut client, "sampling/createMessage", "Which harbour is meant?");
+        client.end();
+        said
+    };
+    assert!(asks(true).contains("untrusted"));
+    assert_eq!(records(home, "mcp_line_changed").len(), 1);
+    let listed = lazaret(home, &["mcp", "list"]).run();
+    assert!(listed.out.contains("another command or address has its name"), "{}", listed.out);
+    assert_eq!(asks(false), "no such method");
+    assert!(asks(true).contains("untrusted"));
+    lazaret(home, &["mcp", "accept", "tides", "--by", "me"]).run().good();
+    assert_eq!(asks(true), "no such method");
     stop(home);
 }
 

@@ -10,7 +10,16 @@ use serde_json::Value;
 /// [`Gate::lost`] or [`Gate::unsent`].
 pub trait Gate: Send + Sync {
     /// Judges a server's tools as they are listed now: the whole list, or one page of it.
-    fn tools(&self, server: &str, tools: &[Value]) -> Result<Listed, GateError>;
+    fn tools(&self, server: &str, page: Listing<'_>) -> Result<Listed, GateError>;
+
+    /// Judges prompts, resources or templates of a server as they are listed now, the whole list or one page of it: returns the
+    /// names or addresses of those whose definition is held until a person accepts it.
+    fn offers(
+        &self,
+        server: &str,
+        list: Offer,
+        page: Listing<'_>,
+    ) -> Result<Vec<String>, GateError>;
 
     /// Judges a call before it is sent.
     fn begin(&self, call: &Call<'_>) -> Result<Begun, GateError>;
@@ -44,6 +53,15 @@ pub trait Gate: Send + Sync {
 
 /// Whoever waits for an answer of the gate.
 pub type Then<T> = Box<dyn FnOnce(Result<T, GateError>) + Send>;
+
+/// A list of a server, or one page of it.
+#[derive(Clone, Copy, Debug)]
+pub struct Listing<'a> {
+    /// The definitions.
+    pub items: &'a [Value],
+    /// Whether it goes on with a page before. What a server first lists is accepted; what it lists again is not the first.
+    pub is_continued: bool,
+}
 
 /// A call to be judged.
 #[derive(Clone, Copy, Debug)]
@@ -126,6 +144,52 @@ impl Ticket {
     #[must_use]
     pub fn reference(&self) -> &str {
         &self.0
+    }
+}
+
+/// What a server offers beside tools.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Offer {
+    /// Prompts, by their names.
+    Prompts,
+    /// Resources, by their addresses.
+    Resources,
+    /// Templates of resources, by their patterns.
+    ResourceTemplates,
+}
+
+impl Offer {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Prompts, Self::Resources, Self::ResourceTemplates];
+
+    /// Returns the key of the items within a list.
+    #[must_use]
+    pub fn key(self) -> &'static str {
+        match self {
+            Self::Prompts => "prompts",
+            Self::Resources => "resources",
+            Self::ResourceTemplates => "resourceTemplates",
+        }
+    }
+
+    /// Returns the word for one of them.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Prompts => "prompt",
+            Self::Resources => "resource",
+            Self::ResourceTemplates => "template",
+        }
+    }
+
+    /// Returns the key by which one of them is named.
+    #[must_use]
+    pub fn name_key(self) -> &'static str {
+        match self {
+            Self::Prompts => "name",
+            Self::Resources => "uri",
+            Self::ResourceTemplates => "uriTemplate",
+        }
     }
 }
 

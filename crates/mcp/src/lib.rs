@@ -30,7 +30,9 @@ mod strict;
 pub mod trust;
 
 pub use frame::Frame;
-pub use gate::{Answered, Begun, Call, Delivery, Gate, GateError, Kind, Listed, Then, Ticket};
+pub use gate::{
+    Answered, Begun, Call, Delivery, Gate, GateError, Kind, Listed, Listing, Offer, Then, Ticket,
+};
 pub use pins::{Change, Compared, Pin, Pins};
 pub use reply::META_DECISION;
 pub use session::{Outgoing, Peer, Question, Reply, Session, SessionError};

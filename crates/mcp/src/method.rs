@@ -1,6 +1,6 @@
 //! Methods of the protocol, and what each is for the gate. One row per method.
 
-use crate::gate::Kind;
+use crate::gate::{Kind, Offer};
 use crate::message::Message;
 use serde_json::{Map, Value};
 
@@ -59,11 +59,16 @@ impl List {
 
     /// The key of the items within the result.
     pub(crate) fn key(self) -> &'static str {
+        self.offer().map_or("tools", Offer::key)
+    }
+
+    /// What is listed, unless it is tools.
+    pub(crate) fn offer(self) -> Option<Offer> {
         match self {
-            Self::Tools => "tools",
-            Self::Prompts => "prompts",
-            Self::Resources => "resources",
-            Self::ResourceTemplates => "resourceTemplates",
+            Self::Tools => None,
+            Self::Prompts => Some(Offer::Prompts),
+            Self::Resources => Some(Offer::Resources),
+            Self::ResourceTemplates => Some(Offer::ResourceTemplates),
         }
     }
 

@@ -10,7 +10,7 @@ use mcp::http::server::auth::{Authenticator, NewToken, Principal, TokenTable};
 use mcp::http::server::limits::CONNECTIONS_MAX;
 use mcp::http::server::{Backend, Endpoint, Origins, Parts, Started};
 use mcp::stdio::{Naming, Pipe, Server};
-use mcp::{Answered, Begun, Call, Delivery, Gate, GateError, Listed, Ticket};
+use mcp::{Answered, Begun, Call, Delivery, Gate, GateError, Listed, Listing, Offer, Ticket};
 use serde_json::{Value, json};
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
@@ -25,8 +25,12 @@ use std::time::{Duration, Instant};
 struct Open;
 
 impl Gate for Open {
-    fn tools(&self, _: &str, _: &[Value]) -> Result<Listed, GateError> {
+    fn tools(&self, _: &str, _: Listing<'_>) -> Result<Listed, GateError> {
         Ok(Listed::default())
+    }
+
+    fn offers(&self, _: &str, _: Offer, _: Listing<'_>) -> Result<Vec<String>, GateError> {
+        Ok(Vec::new())
     }
 
     fn begin(&self, _: &Call<'_>) -> Result<Begun, GateError> {

@@ -3,7 +3,9 @@
 use std::io;
 use std::path::PathBuf;
 
-use ::mcp::{Answered, Begun, Call, Delivery, Gate, GateError, Listed, Then, Ticket};
+use ::mcp::{
+    Answered, Begun, Call, Delivery, Gate, GateError, Listed, Listing, Offer, Then, Ticket,
+};
 use host::doors::mcp::{Request, Said, Tools};
 use serde_json::Value;
 use zeroize::Zeroizing;
@@ -53,7 +55,8 @@ impl DaemonGate {
     }
 
     /// Asks about a list; about one that was judged before, whether all that was said then still holds.
-    fn ask_tools(&self, server: &str, tools: &[Value]) -> Result<Value, GateError> {
+    fn ask_tools(&self, server: &str, page: Listing<'_>) -> Result<Value, GateError> {
+        let Listing { items: tools, is_continued: continued } = page;
         let digest = host::doors::mcp::listed(tools);
         if self.exchange.is_last(server, digest) {
             let (server, digest) = (server.to_owned(), digest.to_string());
@@ -62,7 +65,7 @@ impl DaemonGate {
                 return Ok(answer);
             }
         }
-        let list = Tools { server, tools };
+        let list = Tools { server, tools, continued };
         let answer = self.exchange.ask(&list)?;
         if answer.get("error").is_none() {
             self.exchange.remember(&list, digest);
@@ -120,8 +123,8 @@ fn delivery(answer: &Value) -> Result<Delivery, GateError> {
 }
 
 impl Gate for DaemonGate {
-    fn tools(&self, server: &str, tools: &[Value]) -> Result<Listed, GateError> {
-        let answer = self.ask_tools(server, tools)?;
+    fn tools(&self, server: &str, page: Listing<'_>) -> Result<Listed, GateError> {
+        let answer = self.ask_tools(server, page)?;
         let names = |field: &str| -> Vec<String> {
             let list = answer.get(field).and_then(Value::as_array);
             list.into_iter().flatten().filter_map(|it| it.as_str().map(str::to_owned)).collect()
@@ -132,6 +135,23 @@ impl Gate for DaemonGate {
         let cleaned = answer.get("cleaned").and_then(Value::as_object).into_iter().flatten();
         let cleaned = cleaned.map(|(name, it)| (name.clone(), it.clone())).collect();
         Ok(Listed { hidden: names("hidden"), held: names("held"), cleaned })
+    }
+
+    fn offers(
+        &self,
+        server: &str,
+        list: Offer,
+        page: Listing<'_>,
+    ) -> Result<Vec<String>, GateError> {
+        let request = Request::Offers {
+            server: server.to_owned(),
+            list: list.key().to_owned(),
+            items: page.items.to_vec(),
+            continued: page.is_continued,
+        };
+        let answer = self.ask(&request)?;
+        let held = answer.get("held").and_then(Value::as_array).ok_or_else(|| refused(&answer))?;
+        Ok(held.iter().filter_map(|it| it.as_str().map(str::to_owned)).collect())
     }
 
     fn begin(&self, call: &Call<'_>) -> Result<Begun, GateError> {

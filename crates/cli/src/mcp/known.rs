@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use ::mcp::Offer;
 use ::mcp::pins;
 use ::mcp::trust::Trust;
 use aegx::verify::printable;
@@ -23,7 +24,7 @@ pub(crate) struct ListArgs {
     json: bool,
 }
 
-/// Accept tools of a server that are new or have changed, and its instructions; what changed is shown first.
+/// Accept tools, prompts and resources of a server that are new or have changed, and its instructions; what changed is shown first.
 #[derive(clap::Args)]
 pub(crate) struct AcceptArgs {
     #[command(flatten)]
@@ -31,7 +32,7 @@ pub(crate) struct AcceptArgs {
     /// The server, as the list names it.
     #[arg(value_name = "SERVER")]
     server: String,
-    /// One tool of it; all that are held without it.
+    /// One tool or prompt of it by its name, or a resource by its address; all that are held without it.
     #[arg(value_name = "TOOL")]
     tool: Option<String>,
     /// Print one JSON object.
@@ -70,8 +71,9 @@ fn level(text: &str) -> Result<Trust, String> {
 
 pub(super) fn list(args: &ListArgs) -> Result<Exit, Failure> {
     let known = Servers::of(&args.home.dir()?).map_err(failure)?;
-    let mut names: Vec<&String> =
-        known.pins.servers.keys().chain(known.trust.keys()).chain(known.caged.keys()).collect();
+    let offered = known.offered.values().flat_map(|it| it.pins.servers.keys());
+    let mut names: Vec<&String> = known.pins.servers.keys().chain(known.trust.keys()).collect();
+    names.extend(known.caged.keys().chain(offered));
     names.sort();
     names.dedup();
     for name in &names {
@@ -81,12 +83,14 @@ pub(super) fn list(args: &ListArgs) -> Result<Exit, Failure> {
         let is_new = |it: &str| known.pins.servers.get(*name).is_none_or(|of| !of.contains_key(it));
         let instructions = known.instructions.get(*name).is_some_and(|it| it.held.is_some());
         let trust = serde_json::to_value(known.trust(name)).unwrap_or_default();
+        let offers = known.offers_held(name);
+        let other = known.lines.get(*name).is_some_and(|it| it.other.is_some());
         if args.json {
             let caged = known.caged.get(*name);
             let added: Vec<&&String> = held.iter().filter(|it| is_new(it)).collect();
             output::json(&json!({
                 "server": name, "tools": tools, "held": held, "new": added, "trust": trust, "caged": caged,
-                "instructions_held": instructions,
+                "instructions_held": instructions, "line_changed": other, "offers_held": told_of(&offers),
             }));
             continue;
         }
@@ -106,6 +110,16 @@ pub(super) fn list(args: &ListArgs) -> Result<Exit, Failure> {
                 output::line(&format!("  held, because {why}: {}; {next}", held.join(", ")));
             }
         }
+        for (offer, name, _) in &offers {
+            let (word, name) = (offer.word(), printable(name));
+            output::line(&format!(
+                "  held, because it is new or changed: the {word} {name}; {next}"
+            ));
+        }
+        if other {
+            let why = "not trusted now, because another command or address has its name";
+            output::line(&format!("  {why}; {next}"));
+        }
         if instructions {
             output::line(&format!("  held, because they changed: its instructions; {next}"));
         }
@@ -124,18 +138,15 @@ pub(super) fn accept(args: &AcceptArgs) -> Result<Exit, Failure> {
     let shown: BTreeMap<String, Value> = held.into_iter().filter(|it| is_meant(&it.0)).collect();
     let told = known.instructions.get(&args.server).and_then(|it| it.held.clone());
     let told = told.filter(|_| args.tool.is_none());
-    if shown.is_empty() && told.is_none() {
+    let mut offers = known.offers_held(&args.server);
+    offers.retain(|it| is_meant(&it.1));
+    let line = known.lines.get(&args.server).and_then(|it| it.other.clone());
+    let line = line.filter(|_| args.tool.is_none());
+    if shown.is_empty() && told.is_none() && offers.is_empty() && line.is_none() {
         return Err(Failure::refused(format!("nothing of `{}` is held", args.server)));
     }
-    let nothing = json!({});
-    let pinned = known.pins.servers.get(&args.server);
-    for (tool, definition) in shown.iter().filter(|_| !args.json) {
-        let before = pinned.and_then(|it| it.get(tool));
-        let word = if before.is_some() { "" } else { " (new)" };
-        output::line(&format!("{tool}{word}:"));
-        for line in pins::diff(before.map_or(&nothing, |it| &it.definition), definition) {
-            output::line(&format!("  {line}"));
-        }
+    if !args.json {
+        show(&known, &args.server, &shown, &offers);
     }
     if let Some(told) = told.as_ref().filter(|_| !args.json) {
         output::line("instructions:");
@@ -145,11 +156,17 @@ pub(super) fn accept(args: &AcceptArgs) -> Result<Exit, Failure> {
     }
     let names: Vec<&str> = shown.keys().map(String::as_str).collect();
     let instructions = told.as_ref().map(|it| it.sha256.as_str());
-    let content = json!({ "server": args.server, "tools": names, "instructions": instructions });
+    let content = json!({
+        "server": args.server, "line": line, "tools": names, "instructions": instructions, "offers": told_of(&offers),
+    });
     let kinds = ("mcp_accepted", "mcp_not_changed");
     Act::around(&args.home, &args.by, kinds, content, || {
         Servers::change(&home, |it| {
             it.accept(&args.server, &shown);
+            it.accept_offers(&args.server, &offers);
+            if let Some(line) = &line {
+                it.accept_line(&args.server, line);
+            }
             if let Some(told) = &told {
                 it.accept_instructions(&args.server, told);
             }
@@ -158,15 +175,49 @@ pub(super) fn accept(args: &AcceptArgs) -> Result<Exit, Failure> {
     })?;
     if args.json {
         output::json(&json!({
-            "server": args.server, "accepted": names, "instructions": instructions,
+            "server": args.server, "accepted": names, "instructions": instructions, "offers": told_of(&offers),
+            "line": line,
         }));
     }
     let mut accepted = names;
+    accepted.extend(offers.iter().map(|it| it.1.as_str()));
     accepted.extend(told.is_some().then_some("its instructions"));
+    accepted.extend(line.is_some().then_some("its command or address"));
     let said =
         format!("accepted: {}; the client sees them when it lists again", accepted.join(", "));
     output::told(args.json, &said);
     Ok(Exit::Done)
+}
+
+/// Shows what of definitions changed.
+fn show(
+    known: &Servers,
+    server: &str,
+    tools: &BTreeMap<String, Value>,
+    offers: &[(Offer, String, Value)],
+) {
+    let nothing = json!({});
+    let differs = |title: &str, before: Option<&Value>, now: &Value| {
+        let word = if before.is_some() { "" } else { " (new)" };
+        output::line(&format!("{title}{word}:"));
+        for line in pins::diff(before.unwrap_or(&nothing), now) {
+            output::line(&format!("  {line}"));
+        }
+    };
+    let pinned = known.pins.servers.get(server);
+    for (tool, definition) in tools {
+        let before = pinned.and_then(|it| it.get(tool)).map(|it| &it.definition);
+        differs(tool, before, definition);
+    }
+    for (offer, name, definition) in offers {
+        let title = format!("{} {}", offer.word(), printable(name));
+        differs(&title, known.offer_accepted(server, *offer, name), definition);
+    }
+}
+
+/// What is held or accepted of prompts and resources, for programs.
+fn told_of(offers: &[(Offer, String, Value)]) -> Value {
+    offers.iter().map(|(offer, name, _)| json!({ "list": offer.key(), "name": name })).collect()
 }
 
 pub(super) fn trust(args: &TrustArgs) -> Result<Exit, Failure> {

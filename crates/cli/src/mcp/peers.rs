@@ -9,6 +9,8 @@ use ::mcp::Gate as _;
 use ::mcp::http::client::Remote;
 use ::mcp::stdio::{Pipe, Server};
 use host::OpenedBy;
+use host::doors::mcp::servers::{line_of_address, line_of_command};
+use host::doors::mcp::{CAGE, LINE, REACHED};
 use host::tool_servers::Template;
 use sandbox::{Piped, Pipes, Said};
 use serde_json::json;
@@ -79,6 +81,7 @@ impl Running {
                 Ok(server)
             }
             Way::Named { url, headers, by } => {
+                gate.lifecycle(name, REACHED, &json!({ LINE: line_of_address(url) }));
                 let named = Named { name, url, headers: headers.clone(), by: *by };
                 let (remote, server) = remote::connect(home, gate, named)?;
                 self.remotes.push(remote);
@@ -117,8 +120,9 @@ impl Program {
             }
             false => (program.clone(), rest.to_vec()),
         };
-        let detail = json!({ "caged": is_caged, "network": self.cage.network });
-        gate.lifecycle(name, host::doors::mcp::CAGE, &detail);
+        let line = line_of_command(&self.words);
+        let detail = json!({ "caged": is_caged, "network": self.cage.network, LINE: line });
+        gate.lifecycle(name, CAGE, &detail);
         let mut env = environment(&self.env);
         env.extend(variables);
         let (child, pipes) =

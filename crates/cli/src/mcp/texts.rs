@@ -14,6 +14,8 @@ const WORDS: &[(&str, &str)] = &[
     ("resultType", "complete"),
     ("resultType", "input_required"),
 ];
+/// The longest key that is a name, and no text, in bytes.
+const KEY_BYTES_MAX: usize = 100;
 /// What names of media begin with.
 const MEDIA: &[&str] = &["application/", "audio/", "font/", "image/", "model/", "text/", "video/"];
 /// The longest name of a medium that is taken for one, in bytes.
@@ -32,6 +34,9 @@ fn gather<'a>(value: &'a Value, is_structured: bool, all: &mut Vec<&'a str>) {
         Value::Array(items) => items.iter().for_each(|it| gather(it, is_structured, all)),
         Value::Object(fields) => {
             for (name, it) in fields {
+                if !name.bytes().all(|it| it.is_ascii_graphic()) || name.len() > KEY_BYTES_MAX {
+                    all.push(name);
+                }
                 if is_structured || !says_nothing(fields, name, it) {
                     gather(it, is_structured || name == STRUCTURED, all);
                 }
@@ -89,6 +94,8 @@ mod tests {
             json!({ "content": [{ "type": "image", "data": "aGk=", "mimeType": ORDERS }] }),
             json!({ "content": [{ "type": "image", "data": { "text": ORDERS } }] }),
             json!({ "resultType": ORDERS, "content": [] }),
+            json!({ "structuredContent": { "rows": [{ ORDERS: true }] } }),
+            json!({ "content": [], "_meta": { ORDERS: 1 } }),
         ] {
             assert!(texts(&hidden).contains(ORDERS), "{hidden}");
         }

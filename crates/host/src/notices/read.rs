@@ -83,8 +83,14 @@ fn of_kind(
         "hook_refused" => Some((Level::Error, format!("a hook was refused: {why}"))),
         "confused_deputy" => Some((Level::Error, format!("{}: {why}", text("server")))),
         "mcp_definition_changed" => {
-            let (server, tool) = (text("server"), text("tool"));
-            Some((Level::Warn, format!("the server {server} changed its tool {tool}: it is held")))
+            let server = text("server");
+            let words = ["tool", "prompt", "resource", "template"];
+            let word = words.into_iter().find(|it| !text(it).is_empty()).unwrap_or("tool");
+            let name = text(word);
+            Some((
+                Level::Warn,
+                format!("the server {server} changed its {word} {name}: it is held"),
+            ))
         }
         "mcp_definition_flagged" | "mcp_instructions_flagged" => Some(flagged(kind, content)),
         "mcp_look_alike" => {

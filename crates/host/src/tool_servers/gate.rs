@@ -4,14 +4,16 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use ::mcp::{Answered, Begun, Call, Delivery, Gate as Judge, GateError, Kind, Ticket};
+use ::mcp::{
+    Answered, Begun, Call, Delivery, Gate as Judge, GateError, Kind, Listing, Offer, Ticket,
+};
 use aegx::RecordType;
 use evidence::{Journal, NewRecord};
 use model::Caller;
 use monitor::Monitor;
 use serde_json::{Value, json};
 
-use crate::doors::mcp::{Kept, Listed, Taken, may_list, take_in};
+use crate::doors::mcp::{Kept, LINE, Listed, Taken, may_list, take_in};
 use crate::gate::Gate;
 
 /// The gate of one server of one session.
@@ -42,11 +44,12 @@ impl SessionGate {
 }
 
 impl Judge for SessionGate {
-    fn tools(&self, server: &str, tools: &[Value]) -> Result<::mcp::Listed, GateError> {
+    fn tools(&self, server: &str, page: Listing<'_>) -> Result<::mcp::Listed, GateError> {
+        let tools = page.items;
         let mut lists = self.lists.lock().unwrap_or_else(PoisonError::into_inner);
         let Lists { known, listed } = &mut *lists;
         // What is found in a list is on record once for each session.
-        let taken = take_in(&self.home, known, listed, (server, tools), |_| false);
+        let taken = take_in(&self.home, known, listed, (server, page), |_| false);
         let Taken { held, cleaned, found, .. } = taken.map_err(|it| GateError(it.to_string()))?;
         for (kind, content) in found {
             record(&self.journal, &self.who, kind, content);
@@ -55,6 +58,10 @@ impl Judge for SessionGate {
         let names = tools.iter().filter_map(|it| it.get("name")?.as_str());
         let hidden = if may { Vec::new() } else { names.map(str::to_owned).collect() };
         Ok(::mcp::Listed { hidden, held, cleaned: cleaned.into_iter().collect() })
+    }
+
+    fn offers(&self, _: &str, _: Offer, _: Listing<'_>) -> Result<Vec<String>, GateError> {
+        Err(GateError("nothing but tools is used".to_owned()))
     }
 
     fn begin(&self, call: &Call<'_>) -> Result<Begun, GateError> {
@@ -100,6 +107,15 @@ impl Judge for SessionGate {
     fn lifecycle(&self, server: &str, event: &str, detail: &Value) {
         let content = json!({ "server": server, "event": event, "detail": detail });
         record(&self.journal, &self.who, "mcp_lifecycle", content);
+        let Some(line) = detail.get(LINE).and_then(Value::as_str) else { return };
+        let mut lists = self.lists.lock().unwrap_or_else(PoisonError::into_inner);
+        // What cannot be kept stops its list.
+        let noted =
+            lists.known.now(&self.home).and_then(|it| it.note_line(&self.home, server, line));
+        if noted.is_ok_and(|is_other| is_other) {
+            let content = json!({ "server": server, "line": line });
+            record(&self.journal, &self.who, "mcp_line_changed", content);
+        }
     }
 }
 

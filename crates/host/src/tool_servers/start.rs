@@ -15,7 +15,8 @@ use vault::environment::OF_HOST;
 use super::cage::ServerCage;
 use super::endpoint::Endpoint;
 use super::secrets::Secrets;
-use crate::doors::mcp::CAGE;
+use crate::doors::mcp::servers::{line_of_address, line_of_command};
+use crate::doors::mcp::{CAGE, LINE, REACHED};
 use crate::named::{NamedWay, OpenedBy};
 use crate::workspace::Room;
 
@@ -50,6 +51,7 @@ pub(super) fn server(
     let name = &asked.server;
     match &asked.transport {
         Transport::Uri(uri) => {
+            judge.lifecycle(name, REACHED, &json!({ LINE: line_of_address(uri) }));
             let way = NamedWay::to(home, uri, OpenedBy::Settings);
             let way = way.map_err(|error| error.to_string())?;
             let (remote, server) = Remote::start(name, Arc::new(Endpoint::new(way)));
@@ -64,7 +66,8 @@ pub(super) fn server(
             let readable: Vec<PathBuf> = read.clone();
             let cage = ServerCage { network, readable: &readable, workspace: Some(room.path()) };
             let (program, rest) = cage.command(&words, &given, home)?;
-            judge.lifecycle(name, CAGE, &json!({ "caged": true, "network": network }));
+            let line = line_of_command(&words);
+            judge.lifecycle(name, CAGE, &json!({ "caged": true, "network": network, LINE: line }));
             let host =
                 OF_HOST.iter().filter_map(|it| Some(((*it).to_owned(), std::env::var_os(it)?)));
             let env: Vec<(String, OsString)> = host.chain(variables).collect();

@@ -28,7 +28,10 @@ impl Session {
         };
         let Some(mut message) = self.check(id, message, &target) else { return };
         match self.settle_approval(&mut message, &target) {
-            Ok(is_answered) => self.judge(id, message, target, is_answered),
+            Ok(is_answered) => match self.check_input_responses(&message, &target) {
+                Ok(()) => self.judge(id, message, target, is_answered),
+                Err(reason) => self.refuse(id, &target, &reason),
+            },
             Err(reason) => self.refuse(id, &target, &reason),
         }
     }
@@ -83,7 +86,8 @@ impl Session {
         if self.prefixes {
             unprefix(&mut message, &target.name);
         }
-        let stage = Stage::Gated { ticket, kind: target.kind, name: target.name };
+        let is_continued = message.params().get("cursor").is_some();
+        let stage = Stage::Gated { ticket, kind: target.kind, name: target.name, is_continued };
         let open = Open {
             server,
             method: target.method,

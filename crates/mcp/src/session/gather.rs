@@ -4,7 +4,7 @@ use super::Session;
 use super::own::Listing;
 use super::state::{Open, Phase, Stage};
 use crate::era::{self, Era};
-use crate::gate::{Begun, Call, Delivery, Kind, Ticket};
+use crate::gate::{self, Begun, Call, Delivery, GateError, Kind, Ticket};
 use crate::message::Id;
 use crate::method::List;
 use crate::names;
@@ -60,7 +60,7 @@ impl Session {
     }
 
     /// Shows a whole list to the gate, and returns what it leaves of it.
-    pub(super) fn finish_listing(&self, listing: &mut Listing) -> Vec<Value> {
+    pub(super) fn finish_listing(&self, server: usize, listing: &mut Listing) -> Vec<Value> {
         let items = std::mem::take(&mut listing.items);
         let Some(ticket) = listing.ticket.take() else { return items };
         let mut result = Map::new();
@@ -73,7 +73,28 @@ impl Session {
         };
         let kept =
             kept.as_ref().and_then(|it| it.get(listing.list.key())).and_then(Value::as_array);
-        kept.cloned().unwrap_or_default()
+        let mut kept = kept.cloned().unwrap_or_default();
+        match self.hold_offers(server, listing.list, &mut kept, false) {
+            Ok(_) => kept,
+            Err(_) => Vec::new(),
+        }
+    }
+
+    /// Takes out of a list what the gate holds until a person has looked at it; says whether that was anything.
+    pub(super) fn hold_offers(
+        &self,
+        server: usize,
+        list: List,
+        items: &mut Vec<Value>,
+        is_continued: bool,
+    ) -> Result<bool, GateError> {
+        let Some(offer) = list.offer() else { return Ok(false) };
+        let name = self.links.get(server).map_or("", |link| link.name.as_str());
+        let held = self.gate.offers(name, offer, gate::Listing { items, is_continued })?;
+        let before = items.len();
+        let name = |it: &Value| it.get(offer.name_key()).and_then(Value::as_str).map(str::to_owned);
+        items.retain(|it| name(it).is_none_or(|it| !held.contains(&it)));
+        Ok(items.len() != before)
     }
 
     pub(super) fn gathered(&mut self, key: u64, server: usize, items: Vec<Value>) {
@@ -111,9 +132,8 @@ impl Session {
     /// Gives an item the name that the client sees; `None` where it cannot have one.
     fn named(&mut self, server: usize, list: List, mut item: Value) -> Option<Value> {
         let key = match list {
-            List::Tools | List::Prompts => "name",
-            List::Resources => "uri",
-            List::ResourceTemplates => "uriTemplate",
+            List::Tools => "name",
+            List::Prompts | List::Resources | List::ResourceTemplates => list.offer()?.name_key(),
         };
         let own = item.get(key)?.as_str()?.to_owned();
         if matches!(list, List::Resources | List::ResourceTemplates) {

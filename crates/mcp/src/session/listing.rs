@@ -2,11 +2,11 @@
 
 use super::Session;
 use super::client::token;
-use super::own::{Job, Listing};
+use super::own::{self, Job};
 use super::state::{Open, Phase, Stage};
 use crate::catalogue::{Page, Visible};
 use crate::era::{self, Era};
-use crate::gate::{GateError, Kind};
+use crate::gate::{GateError, Kind, Listing};
 use crate::limits::{LIST_WAIT, PAGES_MAX, TOOLS_MAX};
 use crate::message::{Body, INTERNAL_ERROR, Id, Message};
 use crate::method::{Gated, List, Subject};
@@ -92,11 +92,16 @@ impl Session {
         gather: Option<u64>,
         ticket: Option<crate::gate::Ticket>,
     ) {
-        let listing = Listing { list, items: Vec::new(), pages: 0, gather, ticket };
+        let listing = own::Listing { list, items: Vec::new(), pages: 0, gather, ticket };
         self.ask_server(server, list.method(), json!({}), Job::List(listing), LIST_WAIT);
     }
 
-    pub(super) fn listing_page(&mut self, server: usize, mut listing: Listing, result: &Value) {
+    pub(super) fn listing_page(
+        &mut self,
+        server: usize,
+        mut listing: own::Listing,
+        result: &Value,
+    ) {
         let items = result.get(listing.list.key()).and_then(Value::as_array);
         listing.items.extend(items.into_iter().flatten().cloned());
         listing.pages += 1;
@@ -112,11 +117,11 @@ impl Session {
         if listing.list == List::Tools {
             return self.tools_listed(server, listing);
         }
-        let items = self.finish_listing(&mut listing);
+        let items = self.finish_listing(server, &mut listing);
         self.listed(server, &listing, items);
     }
 
-    fn tools_listed(&mut self, server: usize, mut listing: Listing) {
+    fn tools_listed(&mut self, server: usize, mut listing: own::Listing) {
         let items = std::mem::take(&mut listing.items);
         let taken = self.take_tools(server, items, None, None);
         self.listed_for_ourselves(server, &listing);
@@ -132,7 +137,7 @@ impl Session {
         }
     }
 
-    pub(super) fn listing_failed(&mut self, server: usize, mut listing: Listing) {
+    pub(super) fn listing_failed(&mut self, server: usize, mut listing: own::Listing) {
         if let Some(ticket) = listing.ticket.take() {
             self.gate.lost(ticket);
         }
@@ -143,7 +148,7 @@ impl Session {
         }
     }
 
-    fn listed_for_ourselves(&mut self, server: usize, listing: &Listing) {
+    fn listed_for_ourselves(&mut self, server: usize, listing: &own::Listing) {
         if listing.gather.is_none()
             && let Some(link) = self.links.get_mut(server)
         {
@@ -151,7 +156,7 @@ impl Session {
         }
     }
 
-    fn listed(&mut self, server: usize, listing: &Listing, items: Vec<Value>) {
+    fn listed(&mut self, server: usize, listing: &own::Listing, items: Vec<Value>) {
         if let Some(gather) = listing.gather {
             self.gathered(gather, server, items);
         }
@@ -170,7 +175,8 @@ impl Session {
             self.note(server, "tools_dropped", &page.dropped_detail());
         }
         let name = self.links.get(server).map_or("", |link| link.name.as_str());
-        let listed = self.gate.tools(name, &page.definitions);
+        let listed = Listing { items: &page.definitions, is_continued: cursor.is_some() };
+        let listed = self.gate.tools(name, listed);
         let Some(link) = self.links.get_mut(server) else { return Ok(Visible::default()) };
         match listed {
             Ok(listed) => Ok(link.catalogue.take(page, cursor, next, &listed)),

@@ -6,6 +6,7 @@ use crate::approvals::Approvals;
 use crate::era::{self, Era};
 use crate::gate::{Delivery, GateError, Kind, Ticket};
 use crate::message::{INTERNAL_ERROR, Id, Malformed, Message, SERVER_UNAVAILABLE};
+use crate::method::{self, Class};
 use crate::reply;
 use serde_json::{Value, json};
 
@@ -45,8 +46,8 @@ impl Session {
     fn deliver(&mut self, id: &Id, open: Open, failed: bool, message: Message) {
         let Open { server, method, era, stage, .. } = open;
         match stage {
-            Stage::Gated { ticket, kind, name } => {
-                let call = Answer { server, method, era, kind, name };
+            Stage::Gated { ticket, kind, name, is_continued } => {
+                let call = Answer { server, method, era, kind, name, is_continued };
                 self.finish(id, call, ticket, failed, message);
             }
             Stage::Tools { cursor } if !failed => self.tools_page(id, server, era, cursor, message),
@@ -69,8 +70,17 @@ impl Session {
     }
 
     /// Hands a result to the gate.
-    fn finish(&mut self, id: &Id, call: Answer, ticket: Ticket, failed: bool, message: Message) {
-        if let Err(reason) = self.check_input_requests(&call, &message) {
+    fn finish(
+        &mut self,
+        id: &Id,
+        call: Answer,
+        ticket: Ticket,
+        failed: bool,
+        mut message: Message,
+    ) {
+        let held = self.hold_listed(&call, failed, &mut message);
+        let held = held.map_err(|error| error.to_string());
+        if let Err(reason) = held.and_then(|()| self.check_input_requests(&call, &message)) {
             self.gate.lost(ticket);
             return self.refuse_kind(id, call.kind, &call.method, call.era, &reason);
         }
@@ -134,6 +144,24 @@ impl Session {
         {
             self.routes.add_task(task, call.server, &call.name);
         }
+    }
+
+    /// Takes what is held out of a list of prompts or resources.
+    fn hold_listed(
+        &self,
+        call: &Answer,
+        failed: bool,
+        message: &mut Message,
+    ) -> Result<(), GateError> {
+        let Class::List(list) = method::classify(&call.method) else { return Ok(()) };
+        let listed = message.value.get_mut("result").and_then(|it| it.get_mut(list.key()));
+        let Some(items) = listed.filter(|_| !failed).and_then(Value::as_array_mut) else {
+            return Ok(());
+        };
+        let mut kept = std::mem::take(items);
+        message.changed |= self.hold_offers(call.server, list, &mut kept, call.is_continued)?;
+        *items = kept;
+        Ok(())
     }
 
     /// A resource that its server lists or has taken a subscription to is the server's own, not an address that
@@ -204,4 +232,6 @@ pub(super) struct Answer {
     pub(super) era: Era,
     pub(super) kind: Kind,
     pub(super) name: String,
+    /// Whether a page of a list was asked for that is not the first.
+    pub(super) is_continued: bool,
 }

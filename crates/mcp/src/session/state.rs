@@ -162,7 +162,7 @@ pub(super) enum Stage {
     /// At the server; its answer passes without the gate.
     Plain,
     /// At the server; its answer goes through the gate.
-    Gated { ticket: Ticket, kind: Kind, name: String },
+    Gated { ticket: Ticket, kind: Kind, name: String, is_continued: bool },
     /// At the server: a page of tools.
     Tools { cursor: Option<String> },
     /// `initialize` or `server/discover`: at the server, or waiting until we have an answer.

@@ -1,6 +1,9 @@
 //! A gate that does what a script says, and keeps a record.
 
-use mcp::{Answered, Begun, Call, Delivery, Gate, GateError, Listed, Pins, Ticket};
+use mcp::{
+    Answered, Begun, Call, Compared, Delivery, Gate, GateError, Listed, Listing, Offer, Pins,
+    Ticket,
+};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::sync::Mutex;
@@ -71,7 +74,8 @@ impl Script {
 }
 
 impl Gate for Script {
-    fn tools(&self, server: &str, tools: &[Value]) -> Result<Listed, GateError> {
+    fn tools(&self, server: &str, page: Listing<'_>) -> Result<Listed, GateError> {
+        let tools = page.items;
         self.fails("tools")?;
         let mut state = self.state.lock().unwrap();
         state.lists += 1;
@@ -95,6 +99,27 @@ impl Gate for Script {
         let cleaned = self.rules.get("clean").cloned().unwrap_or(json!({}));
         let cleaned = serde_json::from_value(cleaned).unwrap();
         Ok(Listed { hidden: self.names("hide"), held, cleaned })
+    }
+
+    fn offers(&self, server: &str, list: Offer, items: &[Value]) -> Result<Vec<String>, GateError> {
+        self.fails("offers")?;
+        let mut held = self.names("hold");
+        if self.rules.get("pin") == Some(&json!(true)) {
+            let mut state = self.state.lock().unwrap();
+            let server = format!("{server} {}", list.key());
+            for item in items {
+                let name = item[list.name_key()].as_str().unwrap();
+                match state.pins.compare(&server, name, item) {
+                    Compared::Same => {}
+                    Compared::New => state.pins.accept(&server, name, item),
+                    Compared::Changed(change) => {
+                        state.log.push(format!("changed {name} {}", change.diff.join(" | ")));
+                        held.push(name.to_owned());
+                    }
+                }
+            }
+        }
+        Ok(held)
     }
 
     fn begin(&self, call: &Call<'_>) -> Result<Begun, GateError> {

@@ -13,6 +13,10 @@ use crate::standing;
 
 /// The event by which the gateway says whether a server runs in a cage.
 pub const CAGE: &str = "cage";
+/// The event by which it says that a server is reached at an address.
+pub const REACHED: &str = "reached";
+/// The field of both that has the digest of the command or address.
+pub const LINE: &str = "line";
 
 /// Why, in the record of an answer.
 const BY_CLIENT: &str = "by the client's own question";
@@ -51,13 +55,17 @@ impl Doors<'_> {
     /// Takes in what happened to a server.
     pub(super) fn mcp_lived(
         &self,
-        client: &Client,
+        client: &mut Client,
         server: &str,
         event: &str,
         detail: &Value,
     ) -> Result<Value, String> {
         let content = json!({ "server": server, "event": event, "detail": detail });
         self.mcp_record(client, "mcp_lifecycle", content);
+        let line = detail.get(LINE).and_then(Value::as_str);
+        if let Some(line) = line.filter(|_| [CAGE, REACHED].contains(&event)) {
+            self.mcp_starts(client, server, line)?;
+        }
         let caged = detail.get("caged").and_then(Value::as_bool).filter(|_| event == CAGE);
         if let Some(caged) = caged {
             let text = |error: super::servers::ServersError| error.to_string();
@@ -67,6 +75,19 @@ impl Doors<'_> {
             }
         }
         Ok(json!({}))
+    }
+
+    /// Takes in by which line a server is started. One that only has the name of a trusted server is not trusted.
+    fn mcp_starts(&self, client: &mut Client, server: &str, line: &str) -> Result<(), String> {
+        let text = |error: super::servers::ServersError| error.to_string();
+        client.strangers.remove(server);
+        let known = client.known.now(self.home).map_err(text)?;
+        if known.note_line(self.home, server, line).map_err(text)? {
+            client.strangers.insert(server.to_owned());
+            let content = json!({ "server": server, "line": line });
+            self.mcp_record(client, "mcp_line_changed", content);
+        }
+        Ok(())
     }
 
     /// Tools of a server that the policy denies whatever they are called with: a model needs not hear of them.

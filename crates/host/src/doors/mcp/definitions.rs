@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use ::mcp::{Listing, Offer};
 use aegx::Digest;
 use scan::tool::{self, Finding, LookAlike, Named, SANITIZED, Scanned};
 use serde_json::{Map, Value, json};
@@ -31,6 +32,8 @@ pub(crate) struct Listed {
     alike: BTreeSet<[String; 4]>,
     /// Servers of which nothing was known before this connection, while they list their tools for the first time.
     first: BTreeSet<String>,
+    /// The same of what they offer beside tools.
+    first_offers: BTreeSet<(String, Offer)>,
     /// Lists that may be seen, by server.
     judged: BTreeSet<(String, Digest)>,
     /// The last list of each server: clients ask for the same list again and again.
@@ -55,14 +58,31 @@ impl Listed {
         }
     }
 
-    /// Whether this is the first list of a server, or a page of it: nothing was known of the server, and nothing is listed again.
-    pub(super) fn is_first(&mut self, known: &Servers, server: &str, tools: &[Value]) -> bool {
+    /// Whether this is the first list of a server, or a page of it: nothing was known of the server when it began.
+    pub(super) fn is_first(&mut self, known: &Servers, server: &str, is_continued: bool) -> bool {
         if !known.is_known(server) {
             self.first.insert(server.to_owned());
-        } else if known.has_any(server, tools) {
+        } else if !is_continued {
             self.first.remove(server);
         }
         self.first.contains(server)
+    }
+
+    /// Whether this is the first list of a server's prompts or resources, or a page of it.
+    pub(super) fn is_first_offer(
+        &mut self,
+        known: &Servers,
+        server: &str,
+        offer: Offer,
+        is_continued: bool,
+    ) -> bool {
+        let key = (server.to_owned(), offer);
+        if !known.offers_anything(server, offer) {
+            self.first_offers.insert(key.clone());
+        } else if !is_continued {
+            self.first_offers.remove(&key);
+        }
+        self.first_offers.contains(&key)
     }
 
     /// Whether this list may be seen.
@@ -123,13 +143,14 @@ pub(crate) fn take_in(
     home: &Path,
     known: &mut Kept,
     listed: &mut Listed,
-    (server, tools): (&str, &[Value]),
+    (server, page): (&str, Listing<'_>),
     was_listed: impl Fn(&str) -> bool,
 ) -> Result<Taken, ServersError> {
+    let Listing { items: tools, is_continued } = page;
     // Most lists are as they were: then nothing is written.
     let mut seen = Seen::default();
     let now = known.now(home)?;
-    let is_first = listed.is_first(now, server, tools);
+    let is_first = listed.is_first(now, server, is_continued);
     let are_accepted = now.are_accepted(server, tools);
     let looked_at = known.version();
     if !are_accepted {

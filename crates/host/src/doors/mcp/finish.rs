@@ -2,7 +2,8 @@
 
 use ::mcp::trust::Trust;
 use evidence::{Clock as _, SystemClock};
-use monitor::{Output, Status};
+use model::Source;
+use monitor::{Output, Status, taint};
 use serde_json::{Value, json};
 
 use super::super::saying;
@@ -21,7 +22,11 @@ impl Doors<'_> {
         let status = if failed { Status::Failed } else { Status::Done };
         let mut output = |server: &str| -> Result<Output, String> {
             let known = client.known.now(self.home).map_err(|error| error.to_string())?;
-            let tags = known.tag(server, SystemClock.unix_seconds()).into_iter().collect();
+            let now = SystemClock.unix_seconds();
+            let tags = match client.strangers.contains(server) {
+                true => vec![taint::label(Source::Tool, server, now)],
+                false => known.tag(server, now).into_iter().collect(),
+            };
             let is_sandboxed = known.trust(server) == Trust::Sandboxed;
             let sandboxed = is_sandboxed.then(|| server.to_owned());
             Ok(Output { status, tags, sandboxed, ..Output::text(text) })

@@ -8,11 +8,12 @@ mod finish;
 mod kept;
 mod keys;
 mod listing;
+mod offered;
 mod request;
 pub mod servers;
 mod session;
 
-pub use answer::CAGE;
+pub use answer::{CAGE, LINE, REACHED};
 pub use keys::LOGIN_PREFIX;
 pub use request::{Numbered, Request, Said, Tools, listed};
 pub(super) use session::Shared;
@@ -26,6 +27,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::Ordering;
 
+use ::mcp::Listing;
 use ::mcp::trust::{self, Access, Trust};
 use aegx::{Principal, RecordType};
 use evidence::NewRecord;
@@ -58,6 +60,8 @@ struct Client {
     asked: HashSet<String>,
     known: Kept,
     next: u64,
+    /// Servers that have the name of a trusted one and are started or reached by another line.
+    strangers: HashSet<String>,
     /// Names of tools that were listed, by server, and which of them were said to look like another server's.
     listed: Listed,
 }
@@ -143,6 +147,7 @@ impl Doors<'_> {
             tools: BTreeMap::new(),
             begun: HashMap::new(),
             asked: HashSet::new(),
+            strangers: HashSet::new(),
             known: Kept::default(),
             next: session::first_ticket().map_err(|it| text(&it))?,
             listed: Listed::default(),
@@ -173,8 +178,13 @@ impl Doors<'_> {
 
     fn mcp_answer(&self, client: &mut Client, request: Request) -> Result<Value, String> {
         match request {
-            Request::Tools { server, tools } => self.mcp_tools(client, &server, &tools),
+            Request::Tools { server, tools, continued } => {
+                self.mcp_tools(client, &server, &tools, continued)
+            }
             Request::Relisted { server, digest } => self.mcp_relisted(client, &server, &digest),
+            Request::Offers { server, list, items, continued } => {
+                self.mcp_offers(client, &server, &list, (&items, continued))
+            }
             Request::Begin { server, kind, name, arguments } => {
                 let asked =
                     Judged { server: &server, kind: &kind, name: &name, arguments: &arguments };
@@ -209,10 +219,12 @@ impl Doors<'_> {
         client: &mut Client,
         server: &str,
         tools: &[Value],
+        is_continued: bool,
     ) -> Result<Value, String> {
         let Client { known, listed, tools: before, .. } = client;
         let was_listed = |name: &str| before.contains_key(&key_of(server, name));
-        let taken = take_in(self.home, known, listed, (server, tools), was_listed);
+        let page = Listing { items: tools, is_continued };
+        let taken = take_in(self.home, known, listed, (server, page), was_listed);
         let Taken { held, cleaned, accepted_for, found } = taken.map_err(|it| it.to_string())?;
         for (kind, content) in found {
             self.mcp_record(client, kind, content);
@@ -245,7 +257,14 @@ impl Doors<'_> {
         client.next += 1;
         let ticket = client.next.to_string();
         let known = client.known.now(self.home).map_err(|it| it.to_string())?;
-        let trust = known.trust(asked.server);
+        let is_stranger = client.strangers.contains(asked.server);
+        let trust = if is_stranger { Trust::default() } else { known.trust(asked.server) };
+        if known.is_held(asked.server, asked.kind, asked.name) {
+            let why = offered::held_because(asked);
+            let content = json!({ "server": asked.server, "kind": asked.kind, "name": asked.name, "reason": why });
+            self.mcp_record(client, "mcp_held_not_used", content);
+            return Ok(json!({ "denied": why }));
+        }
         // The floor under the policy: what nobody's rule can lift.
         if DECLARED.iter().any(|(kind, _)| *kind == asked.kind) {
             if let Err(refused) = trust::check(trust, asked.server, asked.kind, DECLARED) {

@@ -53,6 +53,9 @@ pub enum Request {
         server: String,
         /// Its definitions.
         tools: Vec<Value>,
+        /// Do they go on with a page before?
+        #[serde(default)]
+        continued: bool,
     },
     /// A server lists what it listed last.
     Relisted {
@@ -60,6 +63,18 @@ pub enum Request {
         server: String,
         /// The digest of its definitions, as [`listed`] gives it.
         digest: String,
+    },
+    /// Prompts, resources or templates of a server as it lists them now.
+    Offers {
+        /// The server.
+        server: String,
+        /// Which, by the key of their list.
+        list: String,
+        /// Their definitions.
+        items: Vec<Value>,
+        /// Do they go on with a page before?
+        #[serde(default)]
+        continued: bool,
     },
     /// May this call be made?
     Begin {
@@ -133,6 +148,8 @@ pub struct Tools<'a> {
     pub server: &'a str,
     /// Its definitions.
     pub tools: &'a [Value],
+    /// Do they go on with a page before?
+    pub continued: bool,
 }
 
 /// Returns the digest of a list as it is spelled. Equal values are not enough: fields in another order are the same object, and
@@ -240,11 +257,13 @@ mod tests {
     #[test]
     fn a_list_that_somebody_else_has_is_asked_about_as_one_of_ours() {
         let tools = [json!({ "name": "a" })];
-        let question = Tools { server: "s", tools: &tools };
+        let question = Tools { server: "s", tools: &tools, continued: true };
         let frame = serde_json::to_vec(&Numbered { number: Some(7), question }).unwrap();
         let (number, read) = Numbered::read(&frame);
         assert_eq!(number, Some(7));
-        let Ok(Request::Tools { server, tools: read }) = read else { panic!("no list") };
+        let Ok(Request::Tools { server, tools: read, continued: true }) = read else {
+            panic!("no list")
+        };
         assert!(server == "s" && listed(&read) == listed(&tools));
     }
 

@@ -6,6 +6,12 @@ use std::fs::OpenOptions;
 use std::io;
 use std::path::{Path, PathBuf};
 
+mod lines;
+mod offers;
+
+pub use lines::{Line, line_of_address, line_of_command};
+pub use offers::Offered;
+
 use ::mcp::pins::{self, Change, Compared};
 use ::mcp::trust::Trust;
 use ::mcp::{Pins, canonical};
@@ -36,9 +42,15 @@ pub struct Servers {
     /// Definitions that changed since, or give orders in names, by server and tool, until a person accepts them.
     #[serde(default)]
     pub held: BTreeMap<String, BTreeMap<String, Value>>,
+    /// Prompts, resources and templates, by the key of their list.
+    #[serde(default)]
+    pub offered: BTreeMap<String, Offered>,
     /// What each tells the model to begin with, as it was accepted.
     #[serde(default)]
     pub instructions: BTreeMap<String, Instructions>,
+    /// By which command or address each is known.
+    #[serde(default)]
+    pub lines: BTreeMap<String, Line>,
     /// Whether each ran in a cage when it was started last.
     #[serde(default)]
     pub caged: BTreeMap<String, bool>,
@@ -76,14 +88,14 @@ pub enum Told {
     Changed,
 }
 
-/// What is to be known of a list of tools.
+/// What is to be known of a list of tools, or of what else a server offers.
 #[derive(Clone, Debug, Default)]
 pub struct Seen {
-    /// Names of tools that are held.
+    /// Names of what is held.
     pub held: Vec<String>,
     /// Changes that were not seen before.
     pub changed: Vec<Change>,
-    /// Tools that a server had not when it was first seen, and that were not seen before.
+    /// What a server had not when it was first seen, and what was not seen before.
     pub added: Vec<Change>,
     /// Is anything in it that was not seen before?
     pub is_new: bool,
@@ -182,13 +194,6 @@ impl Servers {
         self.pins.servers.contains_key(server)
     }
 
-    /// Whether one of these tools was accepted before, as it is or otherwise.
-    #[must_use]
-    pub fn has_any(&self, server: &str, tools: &[Value]) -> bool {
-        let known = self.pins.servers.get(server);
-        tools.iter().filter_map(name_of).any(|it| known.is_some_and(|known| known.contains_key(it)))
-    }
-
     /// What instructions of a server are, as they come now. Nothing is written.
     #[must_use]
     pub fn told(&self, server: &str, text: &str) -> Told {
@@ -238,10 +243,15 @@ impl Servers {
         is_new
     }
 
-    /// How far a server is trusted.
+    /// How far a server is trusted; one that is started by another command than the one that was trusted is not.
     #[must_use]
     pub fn trust(&self, server: &str) -> Trust {
-        self.trust.get(server).copied().unwrap_or_default()
+        let is_itself = self.lines.get(server).is_none_or(|it| it.other.is_none());
+        self.trust
+            .get(server)
+            .copied()
+            .filter(|it| is_itself || *it < Trust::default())
+            .unwrap_or_default()
     }
 
     /// What the words of a server bring along: nobody vouches for one that is not trusted, whatever its tools are called.
