@@ -101,13 +101,18 @@ impl Gate for Script {
         Ok(Listed { hidden: self.names("hide"), held, cleaned })
     }
 
-    fn offers(&self, server: &str, list: Offer, items: &[Value]) -> Result<Vec<String>, GateError> {
+    fn offers(
+        &self,
+        server: &str,
+        list: Offer,
+        items: mcp::Listing<'_>,
+    ) -> Result<Vec<String>, GateError> {
         self.fails("offers")?;
         let mut held = self.names("hold");
         if self.rules.get("pin") == Some(&json!(true)) {
             let mut state = self.state.lock().unwrap();
             let server = format!("{server} {}", list.key());
-            for item in items {
+            for item in items.items {
                 let name = item[list.name_key()].as_str().unwrap();
                 match state.pins.compare(&server, name, item) {
                     Compared::Same => {}
