@@ -224,7 +224,6 @@ fn nobody_else_gets_out_by_a_browsers_way() {
     let rig = Rig::new(&[server.port], &[]);
     let session = &rig.launch();
     rig.go(session, &server.url("/"));
-    let before = server.seen().len();
     let proxy = rig.flag("--proxy-server");
     let mut stream = std::net::TcpStream::connect(proxy.strip_prefix("http://").unwrap()).unwrap();
     let url = server.url("/other");
@@ -232,7 +231,8 @@ fn nobody_else_gets_out_by_a_browsers_way() {
     let mut answer = String::new();
     stream.read_to_string(&mut answer).unwrap();
     assert!(answer.starts_with("HTTP/1.1 407 "), "{answer}");
-    assert_eq!(server.seen().len(), before);
+    // The browser itself may ask for the page's icon at any time.
+    assert!(!server.seen().iter().any(|it| it.contains("/other")), "{:?}", server.seen());
     // Nor can it be driven: no port is opened for that.
     assert!(
         !names(Path::new(&rig.flag("--user-data-dir"))).iter().any(|it| it == "DevToolsActivePort")

@@ -42,7 +42,6 @@ enum Command {
         agent: AgentId,
     },
     /// Measure how long a worker takes until it can be spoken to.
-    #[command(hide = true)]
     Bench {
         #[command(flatten)]
         home: Home,
