@@ -33,6 +33,7 @@ mod hooked;
 mod ipc;
 mod mcp;
 mod mcp_cage;
+mod mcp_definitions;
 mod mcp_effects;
 mod mcp_hostile;
 mod mcp_http;

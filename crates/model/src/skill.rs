@@ -28,6 +28,12 @@ impl SkillCheck {
         Self::ALL.iter().copied().find(|it| it.as_str() == name)
     }
 
+    /// Returns the way of attack, `V1` to `V15`.
+    #[must_use]
+    pub fn vector(self) -> String {
+        format!("V{}", self as usize + 1)
+    }
+
     /// Returns what it looks for, in a few words.
     #[must_use]
     pub const fn title(self) -> &'static str {
@@ -59,5 +65,18 @@ crate::rules! {
         Medium = "medium",
         High = "high",
         Critical = "critical",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_vector_is_the_number_in_the_name() {
+        for check in SkillCheck::ALL {
+            let vector = check.vector().to_lowercase();
+            assert!(check.as_str().starts_with(&format!("skill-{vector}-")), "{check}");
+        }
     }
 }

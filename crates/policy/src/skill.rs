@@ -7,7 +7,7 @@ model::rules! {
     /// May a skill be installed? The later, the stricter.
     pub enum SkillVerdict {
         Allow = "allow",
-        Review = "review",
+        RequireApproval = "require_approval",
         Deny = "deny",
     }
 }
@@ -16,7 +16,7 @@ model::rules! {
 const BY_SEVERITY: &[(Severity, SkillVerdict)] = &[
     (Severity::Info, SkillVerdict::Allow),
     (Severity::Low, SkillVerdict::Allow),
-    (Severity::Medium, SkillVerdict::Review),
+    (Severity::Medium, SkillVerdict::RequireApproval),
     (Severity::High, SkillVerdict::Deny),
     (Severity::Critical, SkillVerdict::Deny),
 ];
@@ -47,7 +47,7 @@ mod tests {
     #[test]
     fn the_strictest_finding_decides() {
         assert_eq!(skill_verdict([]), SkillVerdict::Allow);
-        assert_eq!(skill_verdict([Severity::Low, Severity::Medium]), SkillVerdict::Review);
+        assert_eq!(skill_verdict([Severity::Low, Severity::Medium]), SkillVerdict::RequireApproval);
         assert_eq!(skill_verdict([Severity::High, Severity::Low]), SkillVerdict::Deny);
     }
 }

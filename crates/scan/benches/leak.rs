@@ -38,7 +38,7 @@ fn main() {
                 flagged += usize::from(!leaks.is_empty());
                 denied += usize::from(leaks.iter().any(|it| it.certain));
                 for leak in leaks {
-                    *rules.entry((leak.rule, leak.certain)).or_default() += 1;
+                    *rules.entry((leak.rule.as_str(), leak.certain)).or_default() += 1;
                     if show {
                         let said = text.get(leak.start..leak.end).unwrap_or("?");
                         writeln!(out, "    {} {:.240}", leak.rule, format!("{said:?}")).unwrap();

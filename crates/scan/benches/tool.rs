@@ -33,7 +33,7 @@ fn main() {
             let verdict = scanned.verdict.as_str();
             *counts.entry((field("label").to_owned(), verdict)).or_default() += 1;
             if show && (verdict == "clean") == (field("label") == "malicious") {
-                let rules: Vec<&str> = scanned.findings.iter().map(|it| it.rule).collect();
+                let rules: Vec<&str> = scanned.findings.iter().map(|it| it.rule.as_str()).collect();
                 writeln!(out, "    {verdict} {rules:?} {:.300}", format!("{:?}", field("text")))
                     .unwrap();
             }

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
-use scan::leak::{Leak, Registry, Sources, Turns, in_use, scan};
+use scan::leak::{Leak, Registry, Rule, Sources, Turns, in_use, scan};
 use serde_json::Value;
 
 use crate::timed::timed;
@@ -55,7 +55,7 @@ fn leaks_are_seen_by_their_rule() {
     for Case { id, text, registry, row } in cases(LEAKS) {
         let leaks = scan(&registry, &text);
         let wanted = row.get("rule").and_then(Value::as_str).unwrap();
-        let by_rule = leaks.iter().any(|it| it.rule == wanted);
+        let by_rule = leaks.iter().any(|it| it.rule.as_str() == wanted);
         if !by_rule || row.get("decision").and_then(Value::as_str) != Some(decision(&leaks)) {
             wrong.push((id, leaks));
         }
@@ -191,7 +191,7 @@ fn a_leak_across_two_blocks_is_found() {
     for before in [(1 << 20) - 60, (1 << 20) - 8200, (1 << 20) + 10, 3 << 20] {
         let text = format!("{}{}", "x ".repeat(before / 2), prompt("billing"));
         let leaks = scan(&registry, &text);
-        assert!(leaks.iter().any(|it| it.rule == "leak-verbatim"), "{before}: {leaks:?}");
+        assert!(leaks.iter().any(|it| it.rule == Rule::Verbatim), "{before}: {leaks:?}");
     }
 }
 

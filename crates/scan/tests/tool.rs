@@ -134,7 +134,7 @@ fn names_are_compared_across_servers() {
     let found = look_alikes(&names);
     assert_eq!(found.len(), 1);
     assert_eq!(
-        (found[0].rule, found[0].known.server, found[0].other.server),
+        (found[0].rule.as_str(), found[0].known.server, found[0].other.server),
         ("tool_name_confusable", "mail", "evil")
     );
 }

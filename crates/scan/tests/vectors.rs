@@ -213,8 +213,7 @@ fn personal_data_is_found_as_zeph_asks() {
 #[test]
 fn definitions_are_left_as_zeph_asks() {
     let file = include_str!("../../../corpus/vectors/zeph/mcp_definitions.json");
-    // Names, ids, lengths and lines of a log are for who shows them; commands and environments are the person's own
-    // configuration, and a server is started in a cage without the environment of who starts it.
+    // Names, ids, lengths, lines of a log, commands and environments: crates/cli/tests/mcp_definitions.rs, row by row.
     let elsewhere = [
         "name_",
         "server_id_",

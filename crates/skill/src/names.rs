@@ -1,7 +1,7 @@
 //! Names that collide with a skill that is installed, or pass for one that many know.
 
 use model::skill::{Severity, SkillCheck};
-use scan::tool::{Named, look_alikes};
+use scan::tool::{NameRule, Named, look_alikes};
 use serde::Deserialize;
 
 /// Names of one list.
@@ -64,8 +64,10 @@ pub(crate) fn check(name: &str, index: &Index) -> Vec<(SkillCheck, Severity, Str
         let all: Vec<Named<'_>> = names.chain([Named { server: "skill", tool: plain }]).collect();
         for pair in look_alikes(&all) {
             let (check, severity) = match (is_installed, pair.rule) {
-                (true, "tool_name_variant") => (SkillCheck::NameCollision, Severity::High),
-                _ => (SkillCheck::Typosquatting, Severity::Medium),
+                (true, NameRule::Variant) => (SkillCheck::NameCollision, Severity::High),
+                (true, NameRule::Confusable | NameRule::Near) | (false, _) => {
+                    (SkillCheck::Typosquatting, Severity::Medium)
+                }
             };
             found.push((check, severity, format!("it can be taken for `{}`", pair.known.tool)));
         }

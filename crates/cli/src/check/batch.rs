@@ -23,6 +23,18 @@ pub(crate) struct Options {
     stats: bool,
 }
 
+impl Options {
+    /// Prints JSON if it was asked for, or if `json` says so.
+    pub(crate) const fn or_json(self, json: bool) -> Self {
+        Self { json: self.json || json, ..self }
+    }
+
+    /// Returns whether JSON is printed.
+    pub(crate) const fn is_json(self) -> bool {
+        self.json
+    }
+}
+
 /// The answer to one value.
 pub(crate) struct Answer {
     /// Allowed, clean, in order?

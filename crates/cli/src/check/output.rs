@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use scan::Allowed;
 use scan::exfiltration::{self, Carries, Finding};
-use scan::leak::{self, Leak, PROMPT_BYTES_MAX, Registry, Sources, Turns};
+use scan::leak::{self, Leak, PROMPT_BYTES_MAX, Registry, Rule, Sources, Turns};
 use scan::secret::{self, Confidence};
 use serde_json::{Map, Value, json};
 
@@ -169,7 +169,7 @@ fn addresses(text: &str, hosts: &[String]) -> Vec<Finding> {
 
 /// What an answer gives away.
 struct Given {
-    rule: &'static str,
+    rule: Rule,
     kind: &'static str,
     certain: bool,
     encoded: bool,
@@ -184,13 +184,10 @@ impl Given {
     }
 }
 
-/// The rule of secrets.
-const SECRET_RULE: &str = "leak-secret";
-
 /// Adds the secrets of an answer that are not allowed.
 fn secrets(text: &str, allowed: &Allowed, all: &mut Vec<Given>) {
     all.extend(secret::find_from(text, Confidence::Likely, allowed).into_iter().map(|it| Given {
-        rule: SECRET_RULE,
+        rule: Rule::Secret,
         kind: it.rule,
         certain: it.confidence == Confidence::Certain,
         encoded: false,
@@ -211,7 +208,7 @@ fn told(said: &str, registry: &Registry, leaks: &[Given], addresses: &[Finding])
     let address = addresses.iter().find(carries_data).or(addresses.first());
     let text = match (leak, address) {
         // What a secret is, is not said again.
-        (Some(it), _) if it.rule == SECRET_RULE => {
+        (Some(it), _) if it.rule == Rule::Secret => {
             format!("{decision:8}  {}: {}", it.rule, it.kind)
         }
         (Some(it), _) if it.certain || address.is_none_or(|it| !carries_data(&it)) => {
@@ -229,7 +226,7 @@ fn told(said: &str, registry: &Registry, leaks: &[Given], addresses: &[Finding])
     };
     let finding = |it: &Given| {
         json!({
-            "rule": it.rule, "kind": it.kind, "certain": it.certain, "encoded": it.encoded,
+            "rule": it.rule.as_str(), "kind": it.kind, "certain": it.certain, "encoded": it.encoded,
             "start": it.start, "end": it.end,
         })
     };

@@ -10,8 +10,8 @@ use crate::failure::{Exit, Failure};
 /// Scan texts for personal data: addresses, numbers of phones, cards, accounts and documents, dates of birth.
 ///
 /// A request on stdin has `text`, and may have `allow`, lines of rules and SHA-256 hashes of values that are fine. An
-/// answer has `decision` (`allow` or `deny`), `findings`, each with `rule`, `kind`, `start` and `end`, and `redacted`, the text
-/// without what was found. The values themselves are not printed.
+/// answer has `decision` (`allow` or `deny`), `findings`, each with `rule`, `kind`, `start`, `end`, `confidence` (`checked` by its
+/// check digits, `form`, or `words` nearby alone) and the `score` of that from 0 to 1, and `redacted`, the text without what was found. The values themselves are not printed.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
@@ -38,7 +38,12 @@ fn request(fields: &Map<String, Value>) -> Result<Answer, String> {
 fn told(text: &str, found: &[Personal]) -> Answer {
     let findings: Vec<Value> = found
         .iter()
-        .map(|it| json!({ "rule": it.rule, "kind": it.kind, "start": it.start, "end": it.end }))
+        .map(|it| {
+            json!({
+                "rule": it.rule, "kind": it.kind, "start": it.start, "end": it.end,
+                "confidence": it.confidence.as_str(), "score": it.confidence.score(),
+            })
+        })
         .collect();
     let rules: Vec<&str> = found.iter().map(|it| it.rule).collect();
     batch::told_of_values(&rules, &findings, &redacted(text, found))

@@ -125,13 +125,13 @@ fn told(server: Option<&str>, scanned: &Scanned, name: &str) -> Answer {
     };
     let finding = |it: &tool::Finding| {
         json!({
-            "path": it.path, "rule": it.rule, "category": it.category,
+            "path": it.path, "rule": it.rule.as_str(), "category": it.category.as_str(),
             "start": it.start, "end": it.end,
         })
     };
     let flagged = scanned
         .flagged_parameters()
-        .map(|(path, rule)| json!({ "property_path": path, "pattern_name": rule }));
+        .map(|(path, rule)| json!({ "property_path": path, "pattern_name": rule.as_str() }));
     let mut fields = vec![
         ("verdict", json!(verdict)),
         ("findings", scanned.findings.iter().map(finding).collect()),
@@ -155,7 +155,7 @@ fn alike(pair: &LookAlike<'_>) -> Answer {
     let shown = |it: &Named<'_>| json!({ "server": it.server, "tool": it.tool });
     let fields = [
         ("verdict", json!("suspicious")),
-        ("rule", json!(rule)),
+        ("rule", json!(rule.as_str())),
         ("known", shown(known)),
         ("other", shown(other)),
     ];

@@ -115,7 +115,8 @@ fn of_kind(
             );
             Some((Level::Info, message))
         }
-        "skill_verification" if text("decision") == "review" => {
+        // Records of earlier versions say `review`.
+        "skill_verification" if ["require_approval", "review"].contains(&text("decision")) => {
             let findings = content.get("verification").and_then(|it| first(it, "findings"));
             let why = findings.and_then(|it| it.get("why")).and_then(Value::as_str);
             let (skill, why) = (text("skill"), why.unwrap_or_default());
@@ -352,7 +353,7 @@ mod tests {
             ("door_missed", file, Level::Error, "DOOR", "/w/a.rs: it changed"),
             (
                 "skill_verification",
-                json!({ "decision": "review", "skill": "pdf", "verification": { "findings": [{ "why": "it sends" }] } }),
+                json!({ "decision": "require_approval", "skill": "pdf", "verification": { "findings": [{ "why": "it sends" }] } }),
                 Level::Warn,
                 "TOOL",
                 "pdf is for a person to look at: it sends",

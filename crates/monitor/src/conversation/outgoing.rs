@@ -17,8 +17,6 @@ use crate::refusal::Refusal;
 use crate::session::Session;
 use crate::state::StateError;
 
-/// The rule of secrets in answers.
-const SECRET_RULE: &str = "leak-secret";
 /// Stands for arguments that hold a secret which cannot be taken out of them.
 const CONCEALED: &str = "[REDACTED]";
 
@@ -33,7 +31,7 @@ impl Monitor {
         let mut spoken = Spoken::default();
         let registry = self.registry_of(session);
         for found in self.talks.compare(&**self.state(), session.who(), registry, text)? {
-            spoken.see(found.rule, found.kind.as_str());
+            spoken.see(found.rule.as_str(), found.kind.as_str());
             spoken.touches_prompt(found.certain);
         }
         spoken.prompt = registry.prompt_hash().map(str::to_owned);
@@ -41,7 +39,7 @@ impl Monitor {
         let allowed = &self.plans.external.allowed;
         let found = secret::find_from(text, Confidence::Likely, allowed);
         for it in &found {
-            spoken.see(SECRET_RULE, it.rule);
+            spoken.see(leak::Rule::Secret.as_str(), it.rule);
             spoken.holds_secret(it.confidence == Confidence::Certain);
         }
         if !found.is_empty() {

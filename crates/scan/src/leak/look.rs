@@ -7,7 +7,7 @@ use super::grams::{GRAM_BYTES, Hit};
 use super::patterns::{Broken, Found, Means, Patterns};
 use super::squeeze::Squeezed;
 use super::structure::each_window;
-use super::{Kind, Leak, Registry};
+use super::{Kind, Leak, Registry, Rule};
 
 /// Copied letters that lie closer together than this belong to one copy: a word may be put in between.
 const GAP_LETTERS: usize = 48;
@@ -240,6 +240,6 @@ impl<'a> Look<'a> {
 
     fn leak(&self, kind: Kind, certain: bool, span: Range<usize>) -> Leak {
         let Range { start, end } = span;
-        Leak { rule: kind.rule(), kind, certain, encoded: false, start, end }
+        Leak { rule: Rule::of(kind), kind, certain, encoded: false, start, end }
     }
 }

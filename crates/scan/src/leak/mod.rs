@@ -14,6 +14,7 @@ mod look;
 mod pairs;
 mod patterns;
 mod registry;
+mod rule;
 mod squeeze;
 mod structure;
 mod turns;
@@ -24,6 +25,7 @@ use serde::{Deserialize, Serialize};
 
 pub use kept::{KEPT_BYTES_MAX, KeptError};
 pub use registry::{PROMPT_BYTES_MAX, Registry, Sources, TOKENS_MAX};
+pub use rule::Rule;
 pub use turns::Turns;
 
 use look::Look;
@@ -60,8 +62,8 @@ pub enum Kind {
 /// A passage of a text that gives something away.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Leak {
-    /// The rule that found it: stable, in records.
-    pub rule: &'static str,
+    /// The rule that found it.
+    pub rule: Rule,
     /// What was given away.
     pub kind: Kind,
     /// Is it beyond doubt? Otherwise a person should look.
@@ -146,19 +148,6 @@ impl Kind {
             Self::PromptText => "prompt_text",
             Self::Paraphrase => "paraphrase",
             Self::Translation => "translation",
-        }
-    }
-
-    /// Returns the rule that finds it in a single text.
-    const fn rule(self) -> &'static str {
-        match self {
-            Self::InternalToken => "leak-token",
-            Self::InternalFunction => "leak-function",
-            Self::TemplateVariable => "leak-variable",
-            Self::PromptStructure => "leak-structure",
-            Self::PromptText => "leak-verbatim",
-            Self::Paraphrase => "leak-paraphrase",
-            Self::Translation => "leak-translation",
         }
     }
 }

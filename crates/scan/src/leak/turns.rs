@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::grams::GRAM_BYTES;
 use super::look::Look;
-use super::{Kind, Leak, Registry, merged, scan};
+use super::{Kind, Leak, Registry, Rule, merged, scan};
 
 /// How much of the end of earlier answers is kept, in bytes: a passage may be cut in two.
 const TAIL_BYTES_MAX: usize = 2048;
@@ -143,6 +143,6 @@ fn is_fact(registry: &Registry, in_prompt: usize) -> bool {
 }
 
 fn pieces(start: usize, end: usize) -> Leak {
-    let (kind, rule) = (Kind::PromptText, "leak-pieces");
+    let (kind, rule) = (Kind::PromptText, Rule::Pieces);
     Leak { rule, kind, certain: true, encoded: false, start, end }
 }

@@ -1,8 +1,8 @@
 //! Payment cards and bank accounts.
 
-use super::Personal;
 use super::checks::{Digits, luhn};
 use super::span::Candidate;
+use super::{Confidence, Personal};
 
 /// Letters and digits of an IBAN, and digits of a card.
 pub(super) const IBAN_CHARS: std::ops::RangeInclusive<usize> = 15..=33;
@@ -17,7 +17,8 @@ pub(super) fn find(candidate: &Candidate<'_>) -> Option<Personal> {
     } else {
         return None;
     };
-    Some(Personal { rule, kind, start: candidate.start, end: candidate.end })
+    let (start, end, confidence) = (candidate.start, candidate.end, Confidence::Checked);
+    Some(Personal { rule, kind, confidence, start, end })
 }
 
 /// Thirteen to nineteen digits of an issuer that exists, with Luhn's check digit, in groups as on a card.

@@ -1,7 +1,7 @@
 //! Dates of birth: a date that follows the words for it.
 
-use super::Personal;
 use super::context::Context;
+use super::{Confidence, Personal};
 
 /// How far behind the words a date may begin, in bytes.
 const GAP_BYTES: usize = 24;
@@ -65,6 +65,7 @@ pub(super) fn find(context: &Context<'_>, all: &mut Vec<Personal>) {
             all.push(Personal {
                 rule: "date-of-birth",
                 kind: "date_of_birth",
+                confidence: Confidence::Words,
                 start,
                 end: start + length,
             });

@@ -2,7 +2,7 @@
 
 use psl::Psl as _;
 
-use super::Personal;
+use super::{Confidence, Personal};
 
 /// The longest part before the `@`, and the longest host.
 const LOCAL_BYTES_MAX: usize = 64;
@@ -50,7 +50,8 @@ fn around(text: &str, at: usize, behind: usize) -> Option<Personal> {
     let counts = (LOCAL_BYTES_MIN..=LOCAL_BYTES_MAX).contains(&(local - skipped))
         && !is_remote
         && is_registrable(host);
-    counts.then_some(Personal { rule: "email", kind: "email", start: at - local + skipped, end })
+    let (start, confidence) = (at - local + skipped, Confidence::Form);
+    counts.then_some(Personal { rule: "email", kind: "email", confidence, start, end })
 }
 
 fn is_local(byte: u8) -> bool {

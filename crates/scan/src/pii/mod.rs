@@ -6,6 +6,7 @@
 
 mod account;
 mod checks;
+mod confidence;
 mod context;
 mod date;
 mod mail;
@@ -18,6 +19,7 @@ mod wallet;
 
 use std::borrow::Cow;
 
+pub use confidence::Confidence;
 use context::Context;
 use span::{Outline, Span};
 
@@ -30,6 +32,8 @@ pub struct Personal {
     pub rule: &'static str,
     /// What kind of data it is, as it is shown in its place.
     pub kind: &'static str,
+    /// How much it is to be believed.
+    pub confidence: Confidence,
     /// Where it begins in the text, in bytes.
     pub start: usize,
     /// Where it ends.

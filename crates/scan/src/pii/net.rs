@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use super::Personal;
+use super::{Confidence, Personal};
 
 /// The longest address in text, in bytes.
 const ADDRESS_BYTES_MAX: usize = 45;
@@ -46,7 +46,8 @@ pub(super) fn find(text: &str, all: &mut Vec<Personal>) {
             trimmed
         };
         if let Some((rule, kind, length)) = kind_of(trimmed) {
-            all.push(Personal { rule, kind, start, end: start + length });
+            let confidence = Confidence::Form;
+            all.push(Personal { rule, kind, confidence, start, end: start + length });
         }
     }
 }

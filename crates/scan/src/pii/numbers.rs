@@ -3,10 +3,10 @@
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use super::Personal;
 use super::checks::{Check, Digits, check};
 use super::context::PHONE_WORDS;
 use super::span::{COMPACT_MAX, Candidate, Outline};
+use super::{Confidence, Personal};
 
 struct Rule {
     id: &'static str,
@@ -103,8 +103,8 @@ pub(super) fn find(candidate: &Candidate<'_>) -> Option<Personal> {
     };
     let values = Digits::of(compact);
     let rule = rules.iter().filter(has_form).find(|it| it.fits(candidate, &values))?;
-    let (rule, kind) = (rule.id, kind(rule.id));
-    Some(Personal { rule, kind, start: candidate.start, end: candidate.end })
+    let (id, kind, confidence) = (rule.id, kind(rule.id), rule.confidence());
+    Some(Personal { rule: id, kind, confidence, start: candidate.start, end: candidate.end })
 }
 
 /// A bit for each byte of this kind.
@@ -117,6 +117,15 @@ impl Rule {
         let value = if self.separated { candidate.written() } else { candidate.compact() };
         value.len() == self.form.len()
             && value.iter().zip(self.form).all(|(byte, class)| is_in(*class, *byte))
+    }
+
+    /// Returns what a number that fits has on its side.
+    fn confidence(&self) -> Confidence {
+        match (self.check.is_some(), self.words.is_empty()) {
+            (true, _) => Confidence::Checked,
+            (false, true) => Confidence::Form,
+            (false, false) => Confidence::Words,
+        }
     }
 
     /// Tells whether its check digits are right, and what stands around it speaks for it.
@@ -168,6 +177,7 @@ pub(super) fn passport_line(text: &str, all: &mut Vec<Personal>) {
             all.push(Personal {
                 rule: "passport-line",
                 kind: "passport",
+                confidence: Confidence::Form,
                 start,
                 end: start + length,
             });

@@ -1,8 +1,8 @@
 //! Telephone numbers: international ones by their country, national ones by their form or the words before them.
 
-use super::Personal;
 use super::context::PHONE_WORDS;
 use super::span::Candidate;
+use super::{Confidence, Personal};
 
 /// Digits of a telephone number, with the code of its country.
 pub(super) const DIGITS: std::ops::RangeInclusive<usize> = 7..=16;
@@ -14,18 +14,19 @@ pub(super) fn find(candidate: &Candidate<'_>) -> Option<Personal> {
     }
     let is = |place: usize, mark: u8| candidate.context.text.as_bytes().get(place) == Some(&mark);
     let plus = candidate.start.checked_sub(1).filter(|it| is(*it, b'+'));
-    let rule = if plus.is_some() && is_international(candidate) {
-        "phone-international"
+    let (rule, confidence) = if plus.is_some() && is_international(candidate) {
+        ("phone-international", Confidence::Form)
     } else if is_north_american(candidate) && !candidate.is_in_number() {
-        "phone-us"
+        ("phone-us", Confidence::Form)
     } else if is_called_phone(candidate) {
-        "phone-national"
+        ("phone-national", Confidence::Words)
     } else {
         return None;
     };
     let start = plus.unwrap_or(candidate.start);
     let open = start.checked_sub(1).filter(|it| is(*it, b'('));
-    Some(Personal { rule, kind: "phone", start: open.unwrap_or(start), end: candidate.end })
+    let start = open.unwrap_or(start);
+    Some(Personal { rule, kind: "phone", confidence, start, end: candidate.end })
 }
 
 /// A country's code and as many digits as it uses.

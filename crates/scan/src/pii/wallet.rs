@@ -2,7 +2,7 @@
 
 use sha2::{Digest as _, Sha256};
 
-use super::Personal;
+use super::{Confidence, Personal};
 
 /// Letters and digits of an address.
 const WALLET_CHARS: std::ops::RangeInclusive<usize> = 26..=90;
@@ -29,25 +29,29 @@ pub(super) fn find(text: &str, all: &mut Vec<Personal>) {
         let end = at + bytes.iter().skip(at).take_while(|it| it.is_ascii_alphanumeric()).count();
         if WALLET_CHARS.contains(&(end - start)) {
             let word = text.get(start..end).unwrap_or_default();
-            all.extend(kind_of(word).map(|rule| Personal { rule, kind: "wallet", start, end }));
+            all.extend(kind_of(word).map(|(rule, confidence)| {
+                let kind = "wallet";
+                Personal { rule, kind, confidence, start, end }
+            }));
         }
         at = end + least;
     }
 }
 
-fn kind_of(word: &str) -> Option<&'static str> {
+fn kind_of(word: &str) -> Option<(&'static str, Confidence)> {
+    let checked = |is_right: bool, rule| is_right.then_some((rule, Confidence::Checked));
     if let Some(hex) = word.strip_prefix("0x") {
         return (hex.len() == 40 && hex.bytes().all(|it| it.is_ascii_hexdigit()))
-            .then_some("wallet-ethereum");
+            .then_some(("wallet-ethereum", Confidence::Form));
     }
     if word.starts_with("bc1") || word.starts_with("tb1") || word.starts_with("ltc1") {
-        return is_bech32(word).then_some("wallet-bitcoin");
+        return checked(is_bech32(word), "wallet-bitcoin");
     }
     match (word.as_bytes().first()?, word.len()) {
-        (b'1' | b'3', 26..=35) => has_sum(word).then_some("wallet-bitcoin"),
-        (b'L' | b'M', 26..=35) => has_sum(word).then_some("wallet-litecoin"),
-        (b'D', 34) => has_sum(word).then_some("wallet-dogecoin"),
-        (b'T', 34) => has_sum(word).then_some("wallet-tron"),
+        (b'1' | b'3', 26..=35) => checked(has_sum(word), "wallet-bitcoin"),
+        (b'L' | b'M', 26..=35) => checked(has_sum(word), "wallet-litecoin"),
+        (b'D', 34) => checked(has_sum(word), "wallet-dogecoin"),
+        (b'T', 34) => checked(has_sum(word), "wallet-tron"),
         _ => None,
     }
 }

@@ -7,13 +7,15 @@
 
 mod names;
 mod poison;
+mod rule;
 mod walk;
 
 use serde_json::Value;
 
 pub use names::{LookAlike, Named, look_alikes};
+pub use rule::{NameRule, PoisonRule, Rule};
 
-use crate::text::Verdict;
+use crate::text::{self, Category, Verdict};
 
 /// What stands in place of a text that gives orders.
 pub const SANITIZED: &str = "[sanitized]";
@@ -25,10 +27,10 @@ const FINDINGS_MAX: usize = 256;
 pub struct Finding {
     /// Where in the definition, in dot form: `inputSchema.properties.path.description`.
     pub path: String,
-    /// The rule that found it: stable, in records.
-    pub rule: &'static str,
+    /// The rule that found it.
+    pub rule: Rule,
     /// What kind of sign.
-    pub category: &'static str,
+    pub category: Category,
     /// Where it begins in the field, in bytes.
     pub start: usize,
     /// Where it ends.
@@ -38,8 +40,10 @@ pub struct Finding {
 /// A definition that was read.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scanned {
-    /// What all fields say together.
+    /// What the worst field says.
     pub verdict: Verdict,
+    /// How sure that is, 0 to 1.
+    pub score: f64,
     /// The signs, in the order of the fields.
     pub findings: Vec<Finding>,
     /// How many fields give orders.
@@ -53,7 +57,7 @@ pub struct Scanned {
 
 impl Scanned {
     /// Returns the parameters whose schema gives orders, each with the rule: `options.mode`, as a caller would name it.
-    pub fn flagged_parameters(&self) -> impl Iterator<Item = (String, &'static str)> {
+    pub fn flagged_parameters(&self) -> impl Iterator<Item = (String, Rule)> {
         self.findings.iter().filter_map(|it| Some((parameter(&it.path)?, it.rule)))
     }
 }
@@ -63,10 +67,11 @@ impl Scanned {
 pub fn scan(definition: &Value) -> Scanned {
     let mut cleaned = definition.clone();
     let mut found = Vec::new();
-    let (mut worst, mut injection_count, mut still_orders) = (Verdict::Clean, 0, false);
+    let (mut score, mut injection_count, mut still_orders) = (0.0_f64, 0, false);
     walk::each_text(&mut cleaned, |field, text| {
         let signs = poison::find(text, field.is_name);
-        let says = poison::verdict(&signs);
+        let weight = poison::score(&signs);
+        let says = text::verdict(weight);
         let taken = signs.iter().take(FINDINGS_MAX.saturating_sub(found.len()));
         if says > Verdict::Clean {
             found.extend(taken.map(|it| Finding {
@@ -79,10 +84,11 @@ pub fn scan(definition: &Value) -> Scanned {
             injection_count += 1;
             still_orders |= !field.is_free;
         }
-        worst = worst.max(says);
+        score = score.max(weight);
         (says > Verdict::Clean).then_some(SANITIZED)
     });
-    Scanned { verdict: worst, findings: found, injection_count, cleaned, still_orders }
+    let verdict = text::verdict(score);
+    Scanned { verdict, score, findings: found, injection_count, cleaned, still_orders }
 }
 
 /// Reads a server's list of tools.

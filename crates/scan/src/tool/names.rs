@@ -4,6 +4,8 @@ use std::collections::{BTreeSet, HashMap};
 
 use unicode_security::confusable_detection::skeleton;
 
+use super::NameRule;
+
 /// Names that are compared with one another.
 const NAMES_MAX: usize = 4096;
 /// The longest name that is compared, in characters.
@@ -27,8 +29,8 @@ pub struct Named<'a> {
 /// Two names of different servers that a reader takes for one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct LookAlike<'a> {
-    /// Why they look alike: stable, in records.
-    pub rule: &'static str,
+    /// Why they look alike.
+    pub rule: NameRule,
     /// The one that was listed first.
     pub known: Named<'a>,
     /// The one that looks like it.
@@ -81,7 +83,7 @@ fn drawn(name: &str) -> String {
     skeleton(&plain.to_lowercase()).collect()
 }
 
-fn resembles(known: &str, other: &str) -> Option<&'static str> {
+fn resembles(known: &str, other: &str) -> Option<NameRule> {
     if known == other {
         return None;
     }
@@ -89,16 +91,16 @@ fn resembles(known: &str, other: &str) -> Option<&'static str> {
         it.chars().filter(|it| it.is_alphanumeric()).flat_map(char::to_lowercase).collect()
     };
     if letters(known) == letters(other) {
-        return Some("tool_name_variant");
+        return Some(NameRule::Variant);
     }
     if drawn(known) == drawn(other) {
-        return Some("tool_name_confusable");
+        return Some(NameRule::Confusable);
     }
     let (known, other) = (words(known), words(other));
     let mut differing = known.iter().zip(&other).filter(|(a, b)| a != b);
     let (one, two) = differing.next()?;
     let is_single = differing.next().is_none() && known.len() == other.len();
-    (is_single && is_slip(one, two)).then_some("tool_name_near")
+    (is_single && is_slip(one, two)).then_some(NameRule::Near)
 }
 
 /// Do two words differ by one letter, and not as words of different meaning do?
@@ -156,19 +158,19 @@ fn words(name: &str) -> Vec<String> {
 mod tests {
     use super::*;
 
-    fn rule(known: &'static str, other: &'static str) -> Option<&'static str> {
+    fn rule(known: &'static str, other: &'static str) -> Option<NameRule> {
         let names = [Named { server: "a", tool: known }, Named { server: "b", tool: other }];
         look_alikes(&names).first().map(|it| it.rule)
     }
 
     #[test]
     fn names_that_look_alike_are_found() {
-        assert_eq!(rule("send_email", "send_emаil"), Some("tool_name_confusable"));
-        assert_eq!(rule("list_files", "Iist_files"), Some("tool_name_confusable"));
-        assert_eq!(rule("google_search", "goog1e_search"), Some("tool_name_confusable"));
-        assert_eq!(rule("send_email", "send_emial"), Some("tool_name_near"));
-        assert_eq!(rule("transfer_funds", "tranfer_funds"), Some("tool_name_near"));
-        assert_eq!(rule("read_file", "readFile"), Some("tool_name_variant"));
+        assert_eq!(rule("send_email", "send_emаil"), Some(NameRule::Confusable));
+        assert_eq!(rule("list_files", "Iist_files"), Some(NameRule::Confusable));
+        assert_eq!(rule("google_search", "goog1e_search"), Some(NameRule::Confusable));
+        assert_eq!(rule("send_email", "send_emial"), Some(NameRule::Near));
+        assert_eq!(rule("transfer_funds", "tranfer_funds"), Some(NameRule::Near));
+        assert_eq!(rule("read_file", "readFile"), Some(NameRule::Variant));
     }
 
     #[test]

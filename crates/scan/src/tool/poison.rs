@@ -5,13 +5,10 @@
 
 use std::sync::LazyLock;
 
+use super::rule::{PoisonRule, Rule};
 use crate::phrases::Phrases;
-use crate::text::{self, Author, Normal, Verdict};
+use crate::text::{self, Author, Category, Normal};
 
-/// The score from which on a field is suspicious.
-const SUSPICIOUS_FROM: f64 = 0.5;
-/// The score from which on it gives orders.
-const INJECTION_FROM: f64 = 0.8;
 /// Signs of one field that are kept.
 const SIGNS_MAX: usize = 64;
 /// The shortest name that can give an order, in bytes.
@@ -24,8 +21,8 @@ const REMEMBERED: usize = 4;
 /// A sign that a text gives orders.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Sign {
-    pub(super) rule: &'static str,
-    pub(super) category: &'static str,
+    pub(super) rule: Rule,
+    pub(super) category: Category,
     pub(super) start: usize,
     pub(super) end: usize,
     /// How much it says by itself, 0 to 1.
@@ -52,29 +49,22 @@ pub(super) fn find(text: &str, is_name: bool) -> Vec<Sign> {
     signs
 }
 
-/// Returns what the signs of a field say together. A rule counts once.
-pub(super) fn verdict(signs: &[Sign]) -> Verdict {
+/// Returns what the signs of a field come to, 0 to 1. A rule counts once.
+pub(super) fn score(signs: &[Sign]) -> f64 {
     let mut left = 1.0;
     for (index, sign) in signs.iter().enumerate() {
         if !signs.iter().take(index).any(|it| it.rule == sign.rule) {
             left *= 1.0 - sign.weight.clamp(0.0, 1.0);
         }
     }
-    let score = 1.0 - left;
-    if score >= INJECTION_FROM {
-        Verdict::Injection
-    } else if score >= SUSPICIOUS_FROM {
-        Verdict::Suspicious
-    } else {
-        Verdict::Clean
-    }
+    1.0 - left
 }
 
 /// The signs of any text: the one place that names the general detector.
 fn orders(text: &str) -> Vec<Sign> {
     let sign = |it: text::Finding| Sign {
-        rule: it.rule,
-        category: it.category.as_str(),
+        rule: Rule::Text(it.rule),
+        category: it.category,
         start: it.start,
         end: it.end,
         weight: it.weight,
@@ -108,8 +98,8 @@ fn hidden(text: &str) -> Option<Sign> {
     let flag = text.get(..start).is_some_and(|it| it.ends_with('\u{1f3f4}'));
     let end = start + first.len_utf8();
     (!flag).then_some(Sign {
-        rule: "hidden_characters",
-        category: "hidden",
+        rule: Rule::Poison(PoisonRule::HiddenCharacters),
+        category: Category::HiddenText,
         start,
         end,
         weight: 0.9,
@@ -150,36 +140,38 @@ enum Class {
 const CLASSES: usize = Class::Persona as usize + 1;
 
 /// Phrases of classes in order, close together.
-struct Rule {
-    name: &'static str,
-    category: &'static str,
+struct Pattern {
+    rule: PoisonRule,
+    category: Category,
     weight: f64,
     parts: &'static [Class],
     within_bytes: usize,
 }
 
-const fn rule(
-    name: &'static str,
-    category: &'static str,
+const fn pattern(
+    rule: PoisonRule,
+    category: Category,
     weight: f64,
     parts: &'static [Class],
     within_bytes: usize,
-) -> Rule {
-    Rule { name, category, weight, parts, within_bytes }
+) -> Pattern {
+    Pattern { rule, category, weight, parts, within_bytes }
 }
 
+use Category as K;
 use Class as C;
+use PoisonRule as R;
 
-const RULES: &[Rule] = &[
-    rule("tool_mark", "role", 0.3, &[C::Mark], 40),
-    rule("tool_hidden_mark", "hidden", 0.5, &[C::HiddenMark], 40),
-    rule("tool_takes_private", "errand", 0.6, &[C::Must, C::Take, C::Private], 200),
-    rule("tool_takes_and_puts", "errand", 0.6, &[C::Take, C::Private, C::Put], 240),
-    rule("tool_quiet", "secrecy", 0.45, &[C::Quiet], 60),
-    rule("tool_outranks", "override", 0.6, &[C::Outrank, C::Guidance], 90),
-    rule("tool_model_must", "address", 0.3, &[C::Model, C::Must], 40),
-    rule("tool_persona", "task", 0.6, &[C::Become, C::Persona], 40),
-    rule("tool_obeyed", "override", 0.5, &[C::Obey], 60),
+const PATTERNS: &[Pattern] = &[
+    pattern(R::Mark, K::DelimiterForgery, 0.3, &[C::Mark], 40),
+    pattern(R::HiddenMark, K::HiddenText, 0.5, &[C::HiddenMark], 40),
+    pattern(R::TakesPrivate, K::DataExfiltration, 0.6, &[C::Must, C::Take, C::Private], 200),
+    pattern(R::TakesAndPuts, K::DataExfiltration, 0.6, &[C::Take, C::Private, C::Put], 240),
+    pattern(R::Quiet, K::Secrecy, 0.45, &[C::Quiet], 60),
+    pattern(R::Outranks, K::BehaviorManipulation, 0.6, &[C::Outrank, C::Guidance], 90),
+    pattern(R::ModelMust, K::IndirectInjection, 0.3, &[C::Model, C::Must], 40),
+    pattern(R::Persona, K::BehaviorManipulation, 0.6, &[C::Become, C::Persona], 40),
+    pattern(R::Obeyed, K::BehaviorManipulation, 0.5, &[C::Obey], 60),
 ];
 
 fn poison(text: &str) -> Vec<Sign> {
@@ -189,8 +181,8 @@ fn poison(text: &str) -> Vec<Sign> {
     let Some(phrases) = PHRASES.as_ref() else {
         // INVARIANT (FailClosed): a detector that does not work clears nothing.
         return vec![Sign {
-            rule: "tool_unread",
-            category: "role",
+            rule: Rule::Poison(PoisonRule::Unread),
+            category: Category::IndirectInjection,
             start: 0,
             end: text.len(),
             weight: 1.0,
@@ -198,14 +190,17 @@ fn poison(text: &str) -> Vec<Sign> {
     };
     for found in phrases.find(&folded) {
         let (class, place) = (found.class, (found.start, found.end));
-        for rule in RULES.iter().filter(|it| it.parts.last() == Some(&class)) {
-            if signs.len() >= SIGNS_MAX || signs.iter().any(|it| it.rule == rule.name) {
+        for pattern in PATTERNS.iter().filter(|it| it.parts.last() == Some(&class)) {
+            if signs.len() >= SIGNS_MAX
+                || signs.iter().any(|it| it.rule == Rule::Poison(pattern.rule))
+            {
                 continue;
             }
-            if let Some(start) = begins(rule, &last, place) {
+            if let Some(start) = begins(pattern, &last, place) {
                 let start = text.floor_char_boundary(folded.original(start));
                 let end = text.ceil_char_boundary(folded.original(place.1).min(text.len()));
-                let Rule { name: rule, category, weight, .. } = *rule;
+                let Pattern { rule, category, weight, .. } = *pattern;
+                let rule = Rule::Poison(rule);
                 signs.push(Sign { rule, category, start, end, weight });
             }
         }
@@ -222,14 +217,14 @@ fn poison(text: &str) -> Vec<Sign> {
 type Places = [[Option<(usize, usize)>; REMEMBERED]; CLASSES];
 
 /// Where the phrases of a rule begin, if all are there and in order.
-fn begins(rule: &Rule, last: &Places, place: (usize, usize)) -> Option<usize> {
+fn begins(pattern: &Pattern, last: &Places, place: (usize, usize)) -> Option<usize> {
     let mut start = place.0;
-    for class in rule.parts.iter().rev().skip(1) {
+    for class in pattern.parts.iter().rev().skip(1) {
         let places = last.get(*class as usize)?;
         let before = places.iter().flatten().find(|it| it.1 <= start)?;
         start = before.0;
     }
-    (place.1 - start <= rule.within_bytes).then_some(start)
+    (place.1 - start <= pattern.within_bytes).then_some(start)
 }
 
 static PHRASES: LazyLock<Option<Phrases<Class>>> = LazyLock::new(|| Phrases::new(WORDS).ok());
@@ -317,9 +312,10 @@ const WORDS: &[(Class, &str)] = &[
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::text::Verdict;
 
     fn says(text: &str) -> Verdict {
-        verdict(&find(text, false))
+        text::verdict(score(&find(text, false)))
     }
 
     #[test]

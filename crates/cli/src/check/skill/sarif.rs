@@ -1,6 +1,6 @@
 //! SARIF 2.1.0, as code hosts read it.
 
-use std::path::Path;
+use std::path::PathBuf;
 
 use model::skill::{Severity, SkillCheck};
 use serde_json::{Value, json};
@@ -9,8 +9,12 @@ use super::verified::Verified;
 
 const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
 
-/// Returns a log with one run.
-pub(super) fn log(verified: &Verified, path: &Path) -> Value {
+/// Returns a log with one run for each skill.
+pub(super) fn log(all: &[(PathBuf, Verified)]) -> Value {
+    json!({ "$schema": SCHEMA, "version": "2.1.0", "runs": all.iter().map(run).collect::<Value>() })
+}
+
+fn run((path, verified): &(PathBuf, Verified)) -> Value {
     let rule = |it: &SkillCheck| {
         json!({
             "id": it.as_str(),
@@ -45,21 +49,17 @@ pub(super) fn log(verified: &Verified, path: &Path) -> Value {
         })
         .collect();
     json!({
-        "$schema": SCHEMA,
-        "version": "2.1.0",
-        "runs": [{
-            "tool": { "driver": {
-                "name": "lazaret",
-                "version": env!("CARGO_PKG_VERSION"),
-                "rules": SkillCheck::ALL.iter().map(rule).collect::<Vec<Value>>(),
-            } },
-            "originalUriBaseIds": { "SKILL": { "description": { "text": path.display().to_string() } } },
-            "properties": {
-                "verdict": verified.verdict.as_str(),
-                "digest": verified.report.digest.to_string(),
-            },
-            "results": results,
-        }],
+        "tool": { "driver": {
+            "name": "lazaret",
+            "version": env!("CARGO_PKG_VERSION"),
+            "rules": SkillCheck::ALL.iter().map(rule).collect::<Vec<Value>>(),
+        } },
+        "originalUriBaseIds": { "SKILL": { "description": { "text": path.display().to_string() } } },
+        "properties": {
+            "verdict": verified.verdict.as_str(),
+            "digest": verified.report.digest.to_string(),
+        },
+        "results": results,
     })
 }
 

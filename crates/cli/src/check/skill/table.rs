@@ -12,7 +12,7 @@ pub(super) fn print(verified: &Verified) {
     let verdict = verified.verdict.as_str();
     let verdict = match verified.verdict {
         SkillVerdict::Allow => paint.good(verdict),
-        SkillVerdict::Review => paint.strong(verdict),
+        SkillVerdict::RequireApproval => paint.strong(verdict),
         SkillVerdict::Deny => paint.bad(verdict),
     };
     let report = &verified.report;

@@ -41,9 +41,15 @@ impl Verified {
 
     /// For programs and records.
     pub(crate) fn to_json(&self) -> Value {
+        self.fields().into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+    }
+
+    /// The same, field by field.
+    pub(crate) fn fields(&self) -> Vec<(&'static str, Value)> {
         let finding = |(it, suppression): (&Finding, Option<&Suppression>)| {
             json!({
-                "check": it.check.as_str(),
+                "vector": it.check.vector(),
+                "rule": it.check.as_str(),
                 "severity": it.severity.as_str(),
                 "file": it.file,
                 "line": it.line,
@@ -55,15 +61,15 @@ impl Verified {
                 "suppressed": suppression.map(|it| json!({ "until": it.until, "reason": it.reason, "by": it.by })),
             })
         };
-        json!({
-            "verdict": self.verdict.as_str(),
-            "name": self.report.name,
-            "description": self.report.description,
-            "digest": self.report.digest.to_string(),
-            "files": self.report.files,
-            "installs": texts(&self.report.installs),
-            "findings": self.findings().map(finding).collect::<Value>(),
-        })
+        vec![
+            ("verdict", json!(self.verdict.as_str())),
+            ("name", json!(self.report.name)),
+            ("description", json!(self.report.description)),
+            ("digest", json!(self.report.digest.to_string())),
+            ("files", json!(self.report.files)),
+            ("installs", texts(&self.report.installs)),
+            ("findings", self.findings().map(finding).collect()),
+        ]
     }
 }
 

@@ -114,10 +114,10 @@ fn named<'a>(
 
 /// What is on record of a text that gives orders.
 fn flagged(server: &str, name: &str, scanned: &Scanned) -> Value {
-    let shown = |it: &Finding| json!({ "path": it.path, "rule": it.rule });
+    let shown = |it: &Finding| json!({ "path": it.path, "rule": it.rule.as_str() });
     let findings: Value = scanned.findings.iter().take(RECORDED_MAX).map(shown).collect();
     let parameters = scanned.flagged_parameters().take(RECORDED_MAX);
-    let parameters: Value = parameters.map(|(path, rule)| json!([path, rule])).collect();
+    let parameters: Value = parameters.map(|(path, rule)| json!([path, rule.as_str()])).collect();
     json!({
         "server": server, "tool": name, "verdict": scanned.verdict.as_str(),
         "injection_count": scanned.injection_count, "findings": findings,
@@ -247,7 +247,7 @@ impl Listed {
             [it.known.server, it.known.tool, it.other.server, it.other.tool].map(str::to_owned)
         };
         let found: Vec<([String; 4], &'static str)> =
-            tool::look_alikes(&all).iter().map(|it| (pair(it), it.rule)).collect();
+            tool::look_alikes(&all).iter().map(|it| (pair(it), it.rule.as_str())).collect();
         for (pair, rule) in found {
             if self.alike.len() < ALIKE_MAX && self.alike.insert(pair.clone()) {
                 let [known_server, known_tool, other_server, other_tool] = pair;
