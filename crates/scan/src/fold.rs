@@ -40,6 +40,38 @@ pub fn look_alike(found: char) -> char {
         '“' | '”' | '„' => '"',
         '‐' | '‑' | '–' | '—' => '-',
         '，' | '、' => ',',
-        _ => found,
+        _ => boxed(found).or(small_capital(found)).unwrap_or(found),
+    }
+}
+
+/// The letter in a filled circle or square.
+pub(crate) fn boxed(found: char) -> Option<char> {
+    let code = u32::from(found);
+    let first = [0x1_f150, 0x1_f170].into_iter().find(|it| (*it..it + 26).contains(&code))?;
+    u8::try_from(code - first).ok().map(|it| char::from(b'a' + it))
+}
+
+/// The letter that a small capital is.
+fn small_capital(found: char) -> Option<char> {
+    if !matches!(u32::from(found), 0x1d00..=0x1d22 | 0x0262..=0x029f | 0xa730 | 0xa731) {
+        return None;
+    }
+    let at = SMALL_CAPITALS.chars().position(|it| it == found)?;
+    b"abcdefghijklmnoprstuvwyz".get(at).map(|it| char::from(*it))
+}
+
+/// Small capitals in the order of their letters; there are none of Q and X.
+const SMALL_CAPITALS: &str = "ᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘʀꜱᴛᴜᴠᴡʏᴢ";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn letters_in_disguise_are_read() {
+        let read = |text: &str| text.chars().map(look_alike).collect::<String>();
+        assert_eq!(read("ɪɢɴᴏʀᴇ ᴀʟʟ ᴘʀᴇᴠɪᴏᴜꜱ"), "ignore all previous");
+        assert_eq!(read("🅸🅶🅽🅾🆁🅴 🅐🅛🅛"), "ignore all");
+        assert_eq!(read("ɐ ɛ 🇩🇪 😀 ß"), "ɐ ɛ 🇩🇪 😀 ß");
     }
 }

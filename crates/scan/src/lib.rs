@@ -3,6 +3,7 @@
 mod allow;
 pub mod boundary;
 pub mod conversation;
+mod decode;
 pub mod exfiltration;
 mod fold;
 mod keys;

@@ -22,6 +22,30 @@ fn vectors_are_read_as_they_should_be() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// Where a disguised secret stands is known, too: it can be taken out, and nothing of it is left.
+#[test]
+fn disguises_hide_nothing() {
+    let mut wrong = Vec::new();
+    for row in rows(include_str!("../../../corpus/scan/secret/disguised.jsonl")) {
+        let text = row["text"].as_str().unwrap_or_default();
+        let found = find(text);
+        let left = redacted(text, &found);
+        let is_right = match row["expect"].as_str() {
+            Some("secret") => !found.is_empty() && find(&left).is_empty(),
+            _ => found.is_empty(),
+        };
+        if !is_right {
+            wrong.push(format!("{}: {found:?} {left}", row["id"]));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    let encoded = "QUtJQUlPU0ZPRE5ON0VYQU1QTEU=";
+    let allowed = Allowed::line("aws-access-key", b"AKIAIOSFODNN7EXAMPLE");
+    assert_eq!(find(encoded).len(), 1);
+    let allowed = Allowed::parse(&allowed).unwrap_or_default();
+    assert!(find_from(encoded, Confidence::Likely, &allowed).is_empty());
+}
+
 #[test]
 fn a_value_that_is_allowed_is_not_reported() {
     let text = "export AWS_ACCESS_KEY_ID=AKIAIOSFODNN7EXAMPLE";
@@ -63,6 +87,11 @@ fn hostile_repetition_takes_linear_time() {
         "password=\"a1",
         "AZDO",
         "1/",
+        "\"+\"",
+        "%41",
+        "\\\n",
+        "Z2hwX2ExYjJj",
+        "&",
     ] {
         grows_linearly(piece, 150_000, find);
     }

@@ -83,7 +83,9 @@ fn ordinary_texts_are_left_alone() {
     assert!(texts(ORDINARY).len() >= 60);
 }
 
-/// What others got wrong, and what their patterns are called.
+/// What others got wrong, and what their patterns are called: all texts of their files but for two switches (`enabled: false`, a threshold
+/// above one), two commands without words (`; rm -rf /`, `echo data | bash`: the gate reads them when somebody runs them), and canaries,
+/// which are in `vectors_messages.rs`.
 #[test]
 fn vectors_are_read_as_they_should_be() {
     let mut wrong = Vec::new();

@@ -106,6 +106,8 @@ fn content_is_treated_as_zeph_asks() {
         ),
     ];
     let file = include_str!("../../../corpus/vectors/zeph/sanitizer_pipeline.json");
+    // Of its `injection_patterns`, the one row that is about stripping.
+    assert_eq!(stripped("you\u{ad}are\u{ad}now"), "youarenow");
     let external = Plan::of(TrustLevel::External);
     for (name, row) in rows(file, &left_out) {
         let (input, expected) = (&row["input"], &row["expected"]);

@@ -5,8 +5,6 @@
 //! and base64 hide nothing. All is a value: a [`Registry`] is made of a prompt, [`scan`] compares a text with it, and
 //! [`Turns`] remembers what was given out before.
 
-mod codes;
-mod encoded;
 mod grams;
 mod identifiers;
 mod kept;
@@ -29,6 +27,9 @@ pub use rule::Rule;
 pub use turns::Turns;
 
 use look::Look;
+
+use crate::decode;
+use crate::shown::Shown;
 
 /// Leaks that are reported of one text: the first ones.
 const LEAKS_MAX: usize = 256;
@@ -81,6 +82,16 @@ pub struct Leak {
 pub fn scan(registry: &Registry, text: &str) -> Vec<Leak> {
     let mut leaks = Vec::new();
     scan_at(registry, text, DEPTH_MAX, &mut leaks);
+    // Escapes of letters, and markup inside of words: whoever shows the answer shows it without them.
+    for (from, shown) in Shown::of_values(text, OVERLAP_BYTES) {
+        let mut inner = Vec::new();
+        scan_at(registry, &shown.text, DEPTH_MAX, &mut inner);
+        leaks.extend(inner.into_iter().map(|it| {
+            let (start, end) = (from + shown.original(it.start), from + shown.original_end(it.end));
+            let end = text.ceil_char_boundary(end.min(text.len()));
+            Leak { start: text.floor_char_boundary(start), end, ..it }
+        }));
+    }
     merged(leaks)
 }
 
@@ -112,7 +123,7 @@ fn scan_at(registry: &Registry, text: &str, depth: usize, leaks: &mut Vec<Leak>)
         from = text.floor_char_boundary(to - OVERLAP_BYTES);
     }
     let Some(depth) = depth.checked_sub(1) else { return };
-    for run in encoded::find(text).into_iter().chain(codes::find(text)) {
+    for run in decode::all(text) {
         let mut inner = Vec::new();
         scan_at(registry, &run.text, depth, &mut inner);
         let (start, end) = (run.start, run.end);

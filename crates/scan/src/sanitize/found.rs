@@ -188,11 +188,13 @@ impl Found {
             Coding::Tags | Coding::Selectors => true,
             Coding::Plain => it.category == text::Category::HiddenText && it.weight >= HIDDEN_FROM,
             Coding::Base64
+            | Coding::Base32
             | Coding::Hex
             | Coding::Rot13
             | Coding::Reversed
             | Coding::Spaced
-            | Coding::Markup => false,
+            | Coding::Markup
+            | Coding::Codes => false,
         };
         self.reading.findings.iter().any(hides)
     }

@@ -17,6 +17,7 @@ pub use check::Confidence;
 use known::Known;
 
 use crate::allow::Allowed;
+use crate::decode::{self, Decoded};
 use crate::shown::Shown;
 
 /// A secret and where it stands.
@@ -36,6 +37,11 @@ pub struct Secret {
 
 /// Findings that are reported.
 const SECRETS_MAX: usize = 1024;
+/// Encodings within encodings that are followed.
+const DEPTH_MAX: usize = 2;
+
+/// How much around an escape is read without it, in bytes: most secrets are shorter.
+const AROUND_BYTES: usize = 256;
 
 static KNOWN: LazyLock<Option<Known>> = LazyLock::new(Known::new);
 
@@ -48,7 +54,27 @@ pub fn find(text: &str) -> Vec<Secret> {
 /// Finds the secrets of `text` that are believed at least so much and are not allowed.
 #[must_use]
 pub fn find_from(text: &str, least: Confidence, allowed: &Allowed) -> Vec<Secret> {
+    find_at(text, least, allowed, DEPTH_MAX)
+}
+
+fn find_at(text: &str, least: Confidence, allowed: &Allowed, depth: usize) -> Vec<Secret> {
     let shown = Shown::of(text);
+    let mut all = find_in(&shown, least, allowed, depth);
+    // Where something stands between the letters of a value, both count: what is written, and what it comes to.
+    for (from, value) in Shown::of_values(text, AROUND_BYTES) {
+        let inner = find_in(&value, least, allowed, depth).into_iter();
+        all.extend(inner.map(|it| Secret { start: it.start + from, end: it.end + from, ..it }));
+    }
+    if let (Some(depth), Some(run)) = (depth.checked_sub(1), decode::tags(text)) {
+        all.extend(inside(&run, least, allowed, depth));
+    }
+    let mut all = merged(all);
+    all.truncate(SECRETS_MAX);
+    all
+}
+
+/// The secrets of a text as it is shown, and of what is told in it in another alphabet.
+fn find_in(shown: &Shown<'_>, least: Confidence, allowed: &Allowed, depth: usize) -> Vec<Secret> {
     let bytes = shown.text.as_bytes();
     let mut all = Vec::new();
     match KNOWN.as_ref() {
@@ -58,12 +84,24 @@ pub fn find_from(text: &str, least: Confidence, allowed: &Allowed) -> Vec<Secret
     }
     all.retain(|it| it.confidence >= least);
     all.retain(|it| !allowed.permits(it.rule, bytes.get(it.start..it.end).unwrap_or_default()));
-    let mut all = merged(all);
+    if let Some(depth) = depth.checked_sub(1) {
+        for run in decode::runs(&shown.text).into_iter().chain(decode::codes(&shown.text)) {
+            all.extend(inside(&run, least, allowed, depth));
+        }
+    }
     for it in &mut all {
         it.start = shown.original(it.start);
         it.end = shown.original(it.end);
     }
-    all.truncate(SECRETS_MAX);
+    all
+}
+
+/// The secrets of what was decoded, at the place where it stands. Beginnings of secrets are none: anything may begin so.
+fn inside(run: &Decoded, least: Confidence, allowed: &Allowed, depth: usize) -> Vec<Secret> {
+    let mut all = find_at(&run.text, least.max(Confidence::Likely), allowed, depth);
+    for it in &mut all {
+        (it.start, it.end) = (run.start, run.end);
+    }
     all
 }
 

@@ -4,14 +4,24 @@
 const ESCAPE_BYTES_MAX: usize = 12;
 
 /// Returns the character that an escape at the beginning of `text` stands for, and the length of the escape.
-pub(super) fn resolve(text: &str) -> Option<(char, usize)> {
+pub(crate) fn resolve(text: &str) -> Option<(char, usize)> {
     let bytes = text.as_bytes();
-    match bytes.first()? {
+    let (found, length) = match bytes.first()? {
         b'&' => reference(text),
         b'%' => percent(bytes),
         b'\\' => backslash(bytes),
         _ => None,
-    }
+    }?;
+    // What was escaped twice is read twice.
+    let behind = bytes.get(length..).unwrap_or_default();
+    let again = match (found, behind) {
+        ('&', [b'#', digits @ ..]) => numeric(digits).map(|(found, more)| (found, more + 1)),
+        ('%', [high, low, ..]) => {
+            pair(*high, *low).filter(|it| (b' '..=b'~').contains(it)).map(|it| (char::from(it), 2))
+        }
+        _ => None,
+    };
+    Some(again.map_or((found, length), |(found, more)| (found, length + more)))
 }
 
 /// Returns the character that the reference at the beginning of `text` stands for, and the length of the reference.
@@ -64,6 +74,12 @@ fn backslash(bytes: &[u8]) -> Option<(char, usize)> {
         b'n' | b't' | b'r' => Some((' ', 2)),
         b'"' => Some(('"', 2)),
         b'\'' => Some(('\'', 2)),
+        b'u' if bytes.get(2) == Some(&b'{') => {
+            let digits = bytes.get(3..ESCAPE_BYTES_MAX.min(bytes.len()))?;
+            let length = digits.iter().position(|it| *it == b'}')?;
+            let number = std::str::from_utf8(digits.get(..length)?).ok()?;
+            char::from_u32(u32::from_str_radix(number, 16).ok()?).map(|it| (it, length + 4))
+        }
         b'u' => {
             let digits = std::str::from_utf8(bytes.get(2..6)?).ok()?;
             char::from_u32(u32::from_str_radix(digits, 16).ok()?).map(|it| (it, 6))
@@ -72,8 +88,26 @@ fn backslash(bytes: &[u8]) -> Option<(char, usize)> {
             [high, low] => pair(*high, *low).filter(u8::is_ascii).map(|it| (char::from(it), 4)),
             _ => None,
         },
+        b'0'..=b'7' => octal(bytes).or_else(|| of_style(bytes)),
         _ => None,
     }
+}
+
+/// Three octal digits of a printable character, as shells and C write it.
+fn octal(bytes: &[u8]) -> Option<(char, usize)> {
+    let digits = std::str::from_utf8(bytes.get(1..4)?).ok()?;
+    let byte = u8::from_str_radix(digits, 8).ok().filter(|it| (b' '..=b'~').contains(it))?;
+    Some((char::from(byte), 4))
+}
+
+/// Two hexadecimal digits of a printable character, and the space that ends it, as style sheets write it.
+fn of_style(bytes: &[u8]) -> Option<(char, usize)> {
+    let byte = match bytes.get(1..3)? {
+        [high, low] => pair(*high, *low).filter(|it| (b' '..=b'~').contains(it))?,
+        _ => return None,
+    };
+    let ends = bytes.get(3).is_none_or(|it| !it.is_ascii_hexdigit());
+    ends.then_some((char::from(byte), 3 + usize::from(bytes.get(3) == Some(&b' '))))
 }
 
 /// The byte that two hexadecimal digits write.
@@ -140,6 +174,16 @@ mod tests {
             ("\\ud800", None),
             ("\\x69", Some(('i', 4))),
             ("\\q", None),
+            ("\\u{69}x", Some(('i', 6))),
+            ("\\151x", Some(('i', 4))),
+            ("\\69 x", Some(('i', 4))),
+            ("\\69", Some(('i', 3))),
+            ("\\6", None),
+            ("\\001", None),
+            ("&amp;#105;x", Some(('i', 10))),
+            ("&amp;amp;", Some(('&', 5))),
+            ("%2569", Some(('i', 5))),
+            ("%25zz", Some(('%', 3))),
             ("\\", None),
             ("\\n", Some((' ', 2))),
         ] {

@@ -134,6 +134,8 @@ pub enum Coding {
     Plain,
     /// In base64, of either alphabet.
     Base64,
+    /// In base32.
+    Base32,
     /// In hexadecimal digits.
     Hex,
     /// With the letters moved by thirteen.
@@ -148,6 +150,8 @@ pub enum Coding {
     Spaced,
     /// With markup inside of words.
     Markup,
+    /// As numbers, letter by letter.
+    Codes,
 }
 
 impl Coding {
@@ -157,6 +161,7 @@ impl Coding {
         match self {
             Self::Plain => "plain",
             Self::Base64 => "base64",
+            Self::Base32 => "base32",
             Self::Hex => "hex",
             Self::Rot13 => "rot13",
             Self::Reversed => "reversed",
@@ -164,6 +169,7 @@ impl Coding {
             Self::Selectors => "selectors",
             Self::Spaced => "spaced",
             Self::Markup => "markup",
+            Self::Codes => "codes",
         }
     }
 }

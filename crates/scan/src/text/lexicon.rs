@@ -27,6 +27,8 @@ pub(super) struct Lexicon {
 struct Node {
     /// The edges that leave it, in the list of all edges.
     edges: std::ops::Range<usize>,
+    /// A bit for each of their bytes, of which some share one: most walks end where there is none.
+    bytes: u64,
     /// The word that ends here.
     word: Option<usize>,
 }
@@ -52,8 +54,9 @@ impl Lexicon {
         let mut edges = Vec::new();
         let nodes = tree.into_iter().map(|(next, word)| {
             let first = edges.len();
+            let bytes = next.keys().fold(0, |all, byte| all | bit(*byte));
             edges.extend(next);
-            Node { edges: first..edges.len(), word }
+            Node { edges: first..edges.len(), bytes, word }
         });
         let nodes = nodes.collect();
         let mut lexicon =
@@ -77,13 +80,27 @@ impl Lexicon {
 
     /// Shows `see` every whole word in normal `text`, in the order in which they begin.
     pub(super) fn find(&self, text: &[u8], mut see: impl FnMut(Found)) {
-        let mut was_word = false;
-        for (start, byte) in text.iter().enumerate() {
-            let is_word = WORD.get(usize::from(*byte)).copied().unwrap_or_default();
+        let (mut was_word, mut at) = (false, 0);
+        let mut visit = |start: usize, byte: u8| {
+            if self.beginnings.may_begin(text, start, byte) {
+                self.follow(text, start, &mut see);
+            }
+        };
+        while let Some(eight) = text.get(at..).and_then(<[u8]>::first_chunk::<8>) {
+            let mut begun = beginnings(*eight, &mut was_word);
+            while begun != 0 {
+                let place = begun.trailing_zeros() as usize / 8;
+                begun &= begun - 1;
+                eight.iter().skip(place).take(1).for_each(|byte| visit(at + place, *byte));
+            }
+            at += eight.len();
+        }
+        for (start, byte) in text.iter().enumerate().skip(at) {
+            let is_word = byte.is_ascii_alphanumeric();
             let inside = was_word & is_word;
             was_word = is_word;
-            if !inside && *byte != b' ' && self.beginnings.may_begin(text, start, *byte) {
-                self.follow(text, start, &mut see);
+            if !inside && *byte != b' ' {
+                visit(start, *byte);
             }
         }
     }
@@ -111,6 +128,9 @@ impl Lexicon {
             let Some(here) = node else { return };
             if !is_first {
                 let Some(byte) = text.get(end) else { return };
+                if here.bytes & bit(*byte) == 0 {
+                    return;
+                }
                 let edges = self.edges.get(here.edges.clone()).unwrap_or_default();
                 let Some((_, next)) = edges.iter().find(|it| it.0 == *byte) else { return };
                 end += 1;
@@ -128,22 +148,33 @@ impl Lexicon {
     }
 }
 
-/// The bytes of words of ASCII.
-static WORD: [bool; 256] = {
-    let mut all = [false; 256];
-    let mut byte = 0;
-    while byte < all.len() {
-        #[expect(
-            clippy::indexing_slicing,
-            reason = "the index is below the length of the array, and this runs in the compiler"
-        )]
-        {
-            all[byte] = (byte as u8).is_ascii_alphanumeric();
-        }
-        byte += 1;
+/// The bit that stands for a byte among the bytes of a node's edges.
+const fn bit(byte: u8) -> u64 {
+    1 << (byte & 63)
+}
+
+/// Returns where in eight bytes something other than a space begins, as the highest bit of each such byte: all but the inside of
+/// words of ASCII. `was_word` says whether a word goes on from before, and then whether it goes on behind.
+fn beginnings(eight: [u8; 8], was_word: &mut bool) -> u64 {
+    const HIGH: u64 = 0x8080_8080_8080_8080;
+    const fn all(byte: u8) -> u64 {
+        u64::from_ne_bytes([byte; 8])
     }
-    all
-};
+    /// The highest bit of every byte that is at least so much; all bytes are below 128.
+    const fn at_least(bytes: u64, least: u8) -> u64 {
+        (bytes + all(128 - least)) & HIGH
+    }
+    let bytes = u64::from_le_bytes(eight);
+    let (plain, wide) = (bytes & !HIGH, bytes & HIGH);
+    let small = plain | all(0x20);
+    let letters = at_least(small, b'a') & !at_least(small, b'z' + 1);
+    let digits = at_least(plain, b'0') & !at_least(plain, b'9' + 1);
+    let words = (letters | digits) & !wide;
+    let others = at_least(plain ^ all(b' '), 1) | wide;
+    let inside = words & (words << 8 | u64::from(*was_word) << 7);
+    *was_word = words >> 63 == 1;
+    others & !inside
+}
 
 /// How the words begin: none is missing, some may be there that are none.
 struct Beginnings {
@@ -253,11 +284,26 @@ mod tests {
         all
     }
 
+    #[test]
+    fn words_begin_where_they_begin() {
+        for (eight, before, expected, behind) in [
+            (*b"ab cd e.", false, "x  x  xx".to_owned(), false),
+            (*b"abAZ09@x", true, "      xx".to_owned(), true),
+            ([b'a', 0xc3, 0xa9, b'b', b' ', b' ', b'/', b'z'], false, "xxxx  xx".to_owned(), true),
+        ] {
+            let mut word = before;
+            let bits = beginnings(eight, &mut word);
+            let shown: String =
+                (0..8).map(|it| if bits >> (it * 8 + 7) & 1 == 1 { 'x' } else { ' ' }).collect();
+            assert_eq!((shown, word), (expected, behind), "{eight:?}");
+        }
+    }
+
     proptest! {
         #[test]
         fn the_short_way_finds_what_the_long_way_finds(
             words in proptest::collection::btree_set("[ab@<é][ab @<é]{0,5}", 1..20),
-            text in "[ab @<é]{0,60}",
+            text in "[ab @<éZ7]{0,60}",
         ) {
             let words: Vec<Vec<u8>> = words.into_iter().map(String::into_bytes).collect();
             let mut found = Vec::new();

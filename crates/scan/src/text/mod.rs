@@ -25,7 +25,7 @@ use std::sync::LazyLock;
 
 use encoded::Layer;
 use engine::Engine;
-pub(crate) use escape::reference;
+pub(crate) use escape::{reference, resolve};
 pub use finding::{Category, Coding, Finding, Severity, Verdict};
 pub(crate) use normal::Normal;
 pub use rules::RuleError;

@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 use unicode_normalization::char::{decompose_compatible, is_combining_mark};
 
 use super::escape;
-use crate::fold::{is_invisible, look_alike};
+use crate::fold::{boxed, is_invisible, look_alike};
 
 /// Normalised text and the way back to the original.
 #[derive(Debug, Default)]
@@ -156,6 +156,7 @@ impl Normal {
         if is_combining_mark(part) || is_invisible(part) {
             return;
         }
+        let part = boxed(part).unwrap_or(part);
         if part.is_whitespace() || is_picture(part) {
             return self.ascii(b' ');
         }

@@ -5,6 +5,7 @@
 //! by field; nothing is removed and no parameter renamed, so a tool stays callable. Where it is a name that gives orders, this
 //! leaves them there, and [`Scanned::still_orders`]. Names that look like those of another server are found by [`look_alikes`].
 
+mod across;
 mod names;
 mod poison;
 mod rule;
@@ -21,6 +22,8 @@ use crate::text::{self, Category, Verdict};
 pub const SANITIZED: &str = "[sanitized]";
 /// Findings that are reported of one definition.
 const FINDINGS_MAX: usize = 256;
+/// How much is shown of a path, in bytes: names of fields are as long as their server likes.
+const PATH_BYTES_MAX: usize = 4096;
 
 /// A sign that a definition gives orders.
 #[derive(Clone, Debug, PartialEq)]
@@ -75,7 +78,7 @@ pub fn scan(definition: &Value) -> Scanned {
         let taken = signs.iter().take(FINDINGS_MAX.saturating_sub(found.len()));
         if says > Verdict::Clean {
             found.extend(taken.map(|it| Finding {
-                path: field.path.clone(),
+                path: shown(&field.path),
                 rule: it.rule,
                 category: it.category,
                 start: it.start,
@@ -87,6 +90,12 @@ pub fn scan(definition: &Value) -> Scanned {
         score = score.max(weight);
         (says > Verdict::Clean).then_some(SANITIZED)
     });
+    let taken = across::clean(&mut cleaned);
+    score = score.max(taken.score);
+    injection_count += taken.count;
+    still_orders |= taken.is_left;
+    found.extend(taken.findings);
+    found.truncate(FINDINGS_MAX);
     let verdict = text::verdict(score);
     Scanned { verdict, score, findings: found, injection_count, cleaned, still_orders }
 }
@@ -101,6 +110,10 @@ pub fn sanitize_tools(tools: &[Value]) -> Vec<Scanned> {
 #[must_use]
 pub fn scan_instructions(text: &str) -> Scanned {
     scan(&Value::from(text))
+}
+
+fn shown(path: &str) -> String {
+    path.get(..path.floor_char_boundary(PATH_BYTES_MAX)).unwrap_or(path).to_owned()
 }
 
 /// The parameter that a path leads to: the names behind `properties`.

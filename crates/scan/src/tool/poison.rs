@@ -26,7 +26,7 @@ pub(super) struct Sign {
     pub(super) start: usize,
     pub(super) end: usize,
     /// How much it says by itself, 0 to 1.
-    weight: f64,
+    pub(super) weight: f64,
 }
 
 /// Looks for signs in one field. Linear.
@@ -61,7 +61,7 @@ pub(super) fn score(signs: &[Sign]) -> f64 {
 }
 
 /// The signs of any text: the one place that names the general detector.
-fn orders(text: &str) -> Vec<Sign> {
+pub(super) fn orders(text: &str) -> Vec<Sign> {
     let sign = |it: text::Finding| Sign {
         rule: Rule::Text(it.rule),
         category: it.category,

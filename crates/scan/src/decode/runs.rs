@@ -1,6 +1,8 @@
-//! Text that is told in base64 or in hexadecimal digits: decoded once, and not too much of it.
+//! Text that is told in base64, base32 or hexadecimal digits: decoded once, and not too much of it.
 
 use data_encoding::{BASE64_NOPAD, BASE64URL_NOPAD, HEXLOWER_PERMISSIVE};
+
+use super::{Decoded, base32, narrow};
 
 /// The shortest run that can hold a leak, in characters.
 const RUN_MIN: usize = 16;
@@ -9,16 +11,8 @@ const RUNS_MAX: usize = 256;
 /// Decoded in one text altogether, in bytes.
 const DECODED_BYTES_MAX: usize = 256 * 1024;
 
-/// A passage that is text once it is decoded.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct Decoded {
-    pub(super) start: usize,
-    pub(super) end: usize,
-    pub(super) text: String,
-}
-
 /// Finds what can be decoded in `text`. Linear: each character is in one run at most, and each run is decoded once.
-pub(super) fn find(text: &str) -> Vec<Decoded> {
+pub(crate) fn find(text: &str) -> Vec<Decoded> {
     let bytes = text.as_bytes();
     let mut found = Vec::new();
     let mut left = DECODED_BYTES_MAX;
@@ -28,7 +22,7 @@ pub(super) fn find(text: &str) -> Vec<Decoded> {
         && found.len() < RUNS_MAX
         && left > 0
     {
-        if !is_base64(*byte) {
+        if !is_base64(*byte) || is_cut(bytes, at) {
             at += RUN_MIN;
             continue;
         }
@@ -48,8 +42,21 @@ pub(super) fn find(text: &str) -> Vec<Decoded> {
     found
 }
 
+/// Tells whether a space stands closely before the place and another closely behind it: then it lies in an ordinary word.
+pub(crate) fn is_cut(bytes: &[u8], at: usize) -> bool {
+    let has_space = |eight: Option<&[u8; 8]>| {
+        eight.is_some_and(|it| {
+            // A byte that is a space becomes zero, and of all bytes only zero borrows into its highest bit.
+            let spaces = u64::from_le_bytes(*it) ^ 0x2020_2020_2020_2020;
+            spaces.wrapping_sub(0x0101_0101_0101_0101) & !spaces & 0x8080_8080_8080_8080 != 0
+        })
+    };
+    let before = at.checked_sub(8).and_then(|it| bytes.get(it..at)).and_then(<[u8]>::first_chunk);
+    has_space(before) && has_space(bytes.get(at..).and_then(<[u8]>::first_chunk))
+}
+
 /// The end of a run that may be broken into lines: encoders break them.
-fn run_end(bytes: &[u8], start: usize) -> usize {
+pub(crate) fn run_end(bytes: &[u8], start: usize) -> usize {
     let mut end = start;
     loop {
         end += bytes.iter().skip(end).take_while(|it| is_base64(**it)).count();
@@ -70,10 +77,16 @@ fn decoded(run: &[u8]) -> Option<String> {
     if let Some(text) = hex.and_then(text_of) {
         return Some(text);
     }
+    if let Some(text) = base32(&run).and_then(text_of) {
+        return Some(text);
+    }
     // A word of letters alone decodes to noise, which is no text.
     let base64 = |run: &[u8]| {
-        let run = whole(run, 4)?;
-        BASE64_NOPAD.decode(run).or_else(|_| BASE64URL_NOPAD.decode(run)).ok()
+        let all = BASE64_NOPAD.decode(run).or_else(|_| BASE64URL_NOPAD.decode(run)).ok();
+        all.or_else(|| {
+            let run = whole(run, 4)?;
+            BASE64_NOPAD.decode(run).or_else(|_| BASE64URL_NOPAD.decode(run)).ok()
+        })
     };
     base64(&run).and_then(text_of)
 }
@@ -85,7 +98,7 @@ fn whole(run: &[u8], group: usize) -> Option<&[u8]> {
 
 /// Most of what is encoded is no text: pictures, digests, names that only look encoded.
 fn text_of(bytes: Vec<u8>) -> Option<String> {
-    let text = match String::from_utf8(bytes) {
+    let text = match String::from_utf8(narrow(bytes)) {
         Ok(text) => text,
         // The last character may be cut.
         Err(error) => {
@@ -122,6 +135,9 @@ mod tests {
         assert_eq!(texts(&format!("here: {one} ok")), [long]);
         assert_eq!(texts(&format!("{first}\n{second}")).len(), 1);
         assert_eq!(texts(&data_encoding::HEXLOWER.encode(long.as_bytes())), [long]);
+        assert_eq!(texts(&data_encoding::BASE32.encode(long.as_bytes())), [long]);
+        let wide: Vec<u8> = long.bytes().flat_map(|it| [it, 0]).collect();
+        assert_eq!(texts(&data_encoding::BASE64.encode(&wide)), [long]);
         assert!(
             texts("internationalization and characterization of antidisestablishment").is_empty()
         );
