@@ -12,7 +12,7 @@ use serde_json::json;
 use vault::access::bearer;
 
 use crate::app::App;
-use crate::directory::Known;
+use crate::directory::{Known, issued};
 use crate::front::From;
 use crate::log::{About, Event};
 use crate::refusal::Refusal;
@@ -95,6 +95,20 @@ pub(crate) async fn identify(
         failed(app, network);
         Refusal::unauthorised()
     })
+}
+
+/// Who shows a ticket, as the files say it now: it may be older than what they say.
+pub(crate) async fn by_ticket(app: &Arc<App>, ticket: &str, from: IpAddr) -> Option<Known> {
+    let Some(known) = app.tickets.take(ticket, from) else {
+        failed(app, network(from));
+        return None;
+    };
+    let look = move |app: &App| {
+        let issued = issued(&app.parts.home).ok()?;
+        app.directory().again(&known, &issued, app.now())
+    };
+    // INVARIANT (FailClosed): who cannot be looked up is nobody.
+    app.blocking(look).await.flatten()
 }
 
 /// Counts a wrong token.

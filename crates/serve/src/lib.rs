@@ -32,6 +32,7 @@ mod server;
 mod socket;
 mod sockets;
 mod tab;
+mod taken;
 mod tickets;
 mod turn;
 mod turns;

@@ -22,7 +22,7 @@ pub const TICKET_MAX: Duration = Duration::from_secs(30);
 pub const TICKETS_MAX: usize = 1000;
 /// Frames that wait for one socket.
 pub const OUTGOING_MAX: usize = 2048;
-/// How long a socket may take to accept a frame.
+/// How long a connection may take nothing of what it is sent.
 pub const SEND_MAX: Duration = Duration::from_secs(30);
 /// What a socket may hold back, in bytes.
 pub const WRITE_BUFFER_BYTES_MAX: usize = 4 << 20;

@@ -22,9 +22,10 @@ use tokio_rustls::TlsAcceptor;
 
 use crate::app::{App, StartError};
 use crate::front::Peer;
-use crate::limits::{CONNECTIONS_MAX, CONNECTIONS_PER_ADDRESS_MAX, HEAD_MAX};
+use crate::limits::{CONNECTIONS_MAX, CONNECTIONS_PER_ADDRESS_MAX, HEAD_MAX, SEND_MAX};
 use crate::routes::router;
 use crate::server::Stage;
+use crate::taken::Taken;
 
 /// How long to wait where the system has no descriptors left.
 const PAUSE: Duration = Duration::from_millis(50);
@@ -79,6 +80,7 @@ async fn serve(
 ) {
     // Small frames go out at once.
     let _ = stream.set_nodelay(true);
+    let stream = Taken::within(SEND_MAX, stream);
     match tls {
         None => speak(stream, peer, router, stop).await,
         Some(tls) => {

@@ -1,6 +1,5 @@
 //! One WebSocket: authenticate → connected → subscribe → messages and frames, until somebody closes it.
 
-use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -59,7 +58,7 @@ pub(crate) async fn upgrade(
     }
     let is_old_way = token.is_none() && ticket.is_none() && in_query.is_some();
     let known = match ticket {
-        Some(ticket) if token.is_none() => by_ticket(&app, &ticket, from),
+        Some(ticket) if token.is_none() => auth::by_ticket(&app, &ticket, from).await,
         _ => auth::identify(&app, token.or(in_query).as_deref(), from).await.ok(),
     };
     // A page cannot read the status of an answer to an upgrade: who is refused is told by the code of the close.
@@ -71,14 +70,6 @@ pub(crate) async fn upgrade(
             }
         })
         .into_response())
-}
-
-fn by_ticket(app: &App, ticket: &str, from: IpAddr) -> Option<Known> {
-    let known = app.tickets.take(ticket, from);
-    if known.is_none() {
-        auth::failed(app, auth::network(from));
-    }
-    known
 }
 
 async fn close(mut socket: WebSocket, why: Closing) {

@@ -11,6 +11,7 @@ use hyper::body::Frame;
 use serde_json::{Value, json};
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
+use super::events::hand_on;
 use crate::app::App;
 use crate::limits::OUTGOING_MAX;
 use crate::refusal::Refusal;
@@ -118,23 +119,25 @@ async fn pump(
     let (of, ran, waiting) = (Arc::clone(app), asked, interrupts.enqueue());
     let mut turn = tokio::spawn(async move { turn::run(&of, ran, waiting).await });
     let role = json!({ "role": "assistant", "content": "" });
-    let mut is_there = events.send(event(&made.chunk(&role, None))).await.is_ok();
+    let mut is_there = hand_on(events, event(&made.chunk(&role, None))).await;
     let done = loop {
         if !is_there {
             break None;
         }
         tokio::select! {
             biased;
-            Some(Outgoing::Frame(text)) = from.recv() => {
-                if let Some(text) = token(&text) {
+            said = from.recv() => match said {
+                Some(Outgoing::Frame(text)) => if let Some(text) = token(&text) {
                     let chunk = made.chunk(&json!({ "content": text }), None);
-                    is_there = events.send(event(&chunk)).await.is_ok();
-                }
-            }
+                    is_there = hand_on(events, event(&chunk)).await;
+                },
+                // Whoever does not keep up is let go: an answer with a gap in it is none.
+                None => is_there = false,
+            },
             done = &mut turn => break Some(done),
             () = events.closed() => is_there = false,
             () = tokio::time::sleep(ALIVE) => {
-                is_there = events.send(Bytes::from_static(b": alive\n\n")).await.is_ok();
+                is_there = hand_on(events, Bytes::from_static(b": alive\n\n")).await;
             }
         }
     };
@@ -142,7 +145,7 @@ async fn pump(
     while let Ok(Outgoing::Frame(text)) = from.try_recv() {
         if let Some(text) = token(&text) {
             let chunk = made.chunk(&json!({ "content": text }), None);
-            let _ = events.send(event(&chunk)).await;
+            let _ = hand_on(events, event(&chunk)).await;
         }
     }
     app.rooms.leave(&key, id);
@@ -167,9 +170,9 @@ async fn pump(
         }
     };
     for it in last {
-        let _ = events.send(event(&it)).await;
+        let _ = hand_on(events, event(&it)).await;
     }
-    let _ = events.send(Bytes::from_static(b"data: [DONE]\n\n")).await;
+    let _ = hand_on(events, Bytes::from_static(b"data: [DONE]\n\n")).await;
 }
 
 /// The text of a frame that is a piece of the answer.
@@ -218,7 +221,7 @@ impl Drop for Interrupts {
 }
 
 /// A body of events as they come.
-struct Events(Receiver<Bytes>);
+pub(super) struct Events(pub(super) Receiver<Bytes>);
 
 impl hyper::body::Body for Events {
     type Data = Bytes;

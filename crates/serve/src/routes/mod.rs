@@ -4,6 +4,7 @@ mod admin;
 mod agents;
 mod chat;
 mod completion;
+mod events;
 mod health;
 mod hooks;
 mod privacy;
@@ -32,6 +33,7 @@ pub(crate) fn router(app: &Arc<App>) -> Router {
         .route("/api/sessions", get(sessions::list).post(sessions::create))
         .route("/api/sessions/{id}", delete(sessions::delete))
         .route("/api/sessions/{id}/messages", get(sessions::messages))
+        .route("/api/sessions/{id}/events", get(events::follow))
         .route("/api/tickets", post(sessions::ticket))
         .route("/api/usage", get(usage::own))
         .route("/api/consent", post(privacy::consent))

@@ -138,7 +138,7 @@ pub(crate) async fn ticket(
 }
 
 /// The session of this id, if it is theirs and its agent is open to them.
-async fn own(app: &Arc<App>, caller: &Caller, id: &str) -> Result<SessionRow, Refusal> {
+pub(super) async fn own(app: &Arc<App>, caller: &Caller, id: &str) -> Result<SessionRow, Refusal> {
     let id = Uuid::parse(id).ok_or_else(Refusal::not_found)?.to_string();
     let user = caller.known.name().to_string();
     let found = app.blocking(move |app| app.books.session(&user, &id)).await;
