@@ -21,6 +21,9 @@ const CLEARED: (&str, &str) = ("taint_cleared", "taint_not_cleared");
 const ACCEPTED: (&str, &str) = ("state_loss_accepted", "state_loss_not_accepted");
 /// What a start writes of a session: it says nothing of what was kept before.
 const OF_A_START: [&str; 2] = ["session_start", "interrupted"];
+/// What was marked in a workspace that a session left, often another one that was killed in it: the flags are those of the
+/// files, and nothing of them was heard by whoever comes there next.
+const OF_FILES: &str = "workspace_left";
 
 /// The taint of sessions by the journal's word.
 #[derive(Default)]
@@ -123,6 +126,9 @@ impl Recorded {
             && (!OF_A_START.contains(&kind) || self.is_signed(before, idx))
         {
             add(&mut self.taint, session.clone(), taint);
+        }
+        if kind == OF_FILES {
+            return;
         }
         let flags = record.taint.iter().filter_map(|it| Taint::parse(it).ok());
         let taint = flags.fold(Taint::NONE, Taint::union);

@@ -298,3 +298,23 @@ fn a_crash_before_a_label_was_kept_is_no_loss() {
         assert_eq!(lost(home.path()).is_some(), missing, "{count} records, killed: {killed}");
     }
 }
+
+/// A workspace that a tainted session was killed in is looked through by the next one, which has heard nothing of it.
+#[test]
+fn what_lay_in_a_workspace_is_no_taint_of_whoever_comes_there() {
+    for killed in [true, false] {
+        let home = tempfile::tempdir().unwrap();
+        taint(home.path(), "dead");
+        begin(home.path(), "next");
+        let left = of("next", RecordType::Snapshot, "workspace_left", Taint::UNTRUSTED);
+        let entered = of("next", RecordType::Snapshot, "workspace_entered", Taint::NONE);
+        let call = of("next", RecordType::ToolCall, "x", Taint::NONE);
+        let records = vec![left, entered, call];
+        if killed {
+            record_and_die(home.path(), records);
+        } else {
+            record(home.path(), records);
+        }
+        assert_eq!(lost(home.path()), None, "killed: {killed}");
+    }
+}
