@@ -18,6 +18,7 @@ use crate::books::{Books, BooksError};
 use crate::channels::Inbox;
 use crate::directory::Directory;
 use crate::errors::ErrorRate;
+use crate::exports::Exports;
 use crate::log::{About, Event, Log};
 use crate::metrics::Metrics;
 use crate::rooms::Rooms;
@@ -109,6 +110,7 @@ pub(crate) struct App {
     pub(crate) workers: Arc<Workers>,
     pub(crate) metrics: Metrics,
     pub(crate) errors: ErrorRate,
+    pub(crate) exports: Exports,
     pub(crate) deep: Mutex<Option<(Instant, Value)>>,
     pub(crate) began: Instant,
     pub(crate) draining: AtomicBool,
@@ -168,6 +170,7 @@ impl App {
             workers: Arc::default(),
             metrics: Metrics::default(),
             errors: ErrorRate::default(),
+            exports: Exports::default(),
             deep: Mutex::default(),
             began: Instant::now(),
             draining: AtomicBool::new(false),

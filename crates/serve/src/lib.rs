@@ -14,6 +14,7 @@ mod changes;
 mod channels;
 mod directory;
 mod errors;
+mod exports;
 mod frame;
 mod front;
 mod holdback;

@@ -78,5 +78,7 @@ pub const ERRORS_PRUNE_EVERY: usize = 1000;
 pub const LOG_LINES_MAX: usize = 10_000;
 /// The longest text of an error that a worker or a runtime gives, in characters.
 pub const ERROR_CHARS_MAX: usize = 1000;
+/// Exports at once, each of another user.
+pub const EXPORTS_AT_ONCE_MAX: usize = 2;
 /// Files in an export, and their bytes.
 pub const EXPORT_BYTES_MAX: usize = 256 << 20;

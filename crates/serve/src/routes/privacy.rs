@@ -73,6 +73,10 @@ pub(crate) async fn export(
     }
     is_known(&app, &user).await?;
     let by = caller.known.name().to_string();
+    let export = app.exports.begin(&by).ok_or_else(|| {
+        let why = "an export is under way already: take it first, or come back later";
+        Refusal::new(StatusCode::CONFLICT, "busy", why)
+    })?;
     let of = user.clone();
     let made = app.blocking(move |app| {
         let content = json!({ "by": by, "user": of });
@@ -84,7 +88,7 @@ pub(crate) async fn export(
     app.log(Event::PrivacyExport, about, json!({ "by": caller.known.name().as_str() }));
     let named = "attachment; filename=\"data.zip\"";
     let headers = [(header::CONTENT_TYPE, "application/zip"), (header::CONTENT_DISPOSITION, named)];
-    Ok((headers, zip).into_response())
+    Ok((headers, Body::new(export.sent(zip))).into_response())
 }
 
 fn pack(app: &App, user: &str, receipt: &Receipt) -> Result<Vec<u8>, Refusal> {

@@ -92,6 +92,29 @@ fn a_users_data_is_theirs_to_take_and_an_administrators_to_delete() {
 }
 
 #[test]
+fn exports_keep_neither_threads_nor_room_from_others() {
+    let world = World::wide();
+    let held = world.desk.drawer.lock().unwrap();
+    let export = |token: &str| world.get("/api/users/ann/data", Some(token)).status;
+    std::thread::scope(|scope| {
+        let first: Vec<_> = [ANN, ROOT].map(|it| scope.spawn(move || export(it))).into();
+        let until = std::time::Instant::now() + std::time::Duration::from_secs(20);
+        while world.records().matches("privacy_export").count() < 2 {
+            assert!(std::time::Instant::now() < until);
+            std::thread::sleep(std::time::Duration::from_millis(10));
+        }
+        // One that is under way is not made twice, however often it is asked for, and nobody else waits for it.
+        let more: Vec<_> = (0..20).map(|_| scope.spawn(move || export(ANN))).collect();
+        assert!(more.into_iter().all(|it| it.join().unwrap() == 409));
+        assert_eq!(world.get("/api/users/bob/data", Some(BOB)).status, 409);
+        assert_eq!(world.get("/api/agents", Some(BOB)).status, 200);
+        drop(held);
+        assert!(first.into_iter().all(|it| it.join().unwrap() == 200));
+    });
+    assert_eq!(export(ANN), 200);
+}
+
+#[test]
 fn what_is_too_old_goes_with_its_files_and_who_is_gone_can_be_deleted() {
     let mut world = World::wide();
     let (mut ann, old) = world.subscribed(ANN, "main");
