@@ -1,6 +1,6 @@
 //! What `lazaret serve` adds to a turn, and what it holds, beside the model server alone in the same run.
 //!
-//! `cargo bench -p cli --bench serve`. The program itself, its own workers in their cages, and a model server of this
+//! `cargo bench -p cli --bench serve`; with `LAZARET_PROGRAM` another program that is built already. The program itself, its own workers in their cages, and a model server of this
 //! file's own that speaks as OpenAI's does. Everything talks to loopback only.
 
 #![expect(
@@ -25,7 +25,6 @@ use serde_json::{Value, json};
 use tokio_tungstenite::tungstenite::client::IntoClientRequest as _;
 use tokio_tungstenite::tungstenite::{self, Message, WebSocket};
 
-const PROGRAM: &str = env!("CARGO_BIN_EXE_lazaret");
 const WORKERS: usize = 20;
 const IDLE_SOCKETS: usize = 200;
 const TURNS: usize = 200;
@@ -98,10 +97,16 @@ fn main() {
     );
 }
 
+/// The program that is measured.
+fn program() -> Command {
+    let named = std::env::var_os("LAZARET_PROGRAM");
+    Command::new(named.unwrap_or_else(|| env!("CARGO_BIN_EXE_lazaret").into()))
+}
+
 /// How long workers take to begin, as `lazaret agents bench` says it.
 fn workers(home: &Path) {
     let count = WORKERS.to_string();
-    let out = Command::new(PROGRAM)
+    let out = program()
         .args(["agents", "bench", "--home"])
         .arg(home)
         .args(["--count", &count, "--at-once", &count])
@@ -222,7 +227,7 @@ struct Served {
 
 impl Served {
     fn start(home: &Path) -> Self {
-        let mut child = Command::new(PROGRAM)
+        let mut child = program()
             .args(["serve", "--listen", "127.0.0.1:0", "--home"])
             .arg(home)
             .stdout(Stdio::piped())
@@ -243,7 +248,7 @@ impl Served {
     }
 
     fn token(&self, home: &Path) -> String {
-        let out = Command::new(PROGRAM)
+        let out = program()
             .args(["access", "create", "--user", "ann", "--agent", "main", "--json", "--home"])
             .arg(home)
             .output()

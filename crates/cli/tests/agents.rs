@@ -111,12 +111,8 @@ fn a_poisoned_page_in_a_real_loop_is_read_and_not_obeyed() {
     // The honest task came to its end. Whether something needs a person depends on which guard is asked first.
     assert_eq!(told["answer"], "The library is open from 9 to 17.", "{told}{}", ran.err);
     assert!(ran.code == 0 || ran.code == 1, "{told}");
-    let statuses: Vec<&str> = told["calls"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|it| it["status"].as_str().unwrap())
-        .collect();
+    let statuses: Vec<&str> =
+        told["calls"].as_array().unwrap().iter().map(|it| it["status"].as_str().unwrap()).collect();
     assert_eq!(statuses.iter().filter(|it| **it == "ran").count(), 1, "{told}");
     assert!(statuses.iter().filter(|it| **it == "denied").count() >= 2, "{told}");
     let asked = asked.join().unwrap();
@@ -228,6 +224,32 @@ fn files_that_the_manifest_names_stand_in_the_instructions_between_marks() {
     );
 }
 
+/// Processes that descend from this one, with their command lines.
+pub(crate) fn below(process: u32) -> Vec<(u32, String)> {
+    let mut found = vec![];
+    let mut parents = vec![process];
+    while let Some(parent) = parents.pop() {
+        for entry in fs::read_dir("/proc").unwrap().flatten() {
+            let Some(pid) = entry.file_name().to_str().and_then(|it| it.parse::<u32>().ok()) else {
+                continue;
+            };
+            let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+            if status.lines().any(|it| it == format!("PPid:\t{parent}")) {
+                let words = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+                let words = String::from_utf8_lossy(&words).replace('\0', " ");
+                found.push((pid, words));
+                parents.push(pid);
+            }
+        }
+    }
+    found
+}
+
+/// Processes of workers below this one.
+pub(crate) fn workers(process: u32) -> Vec<u32> {
+    below(process).into_iter().filter(|it| it.1.contains("__worker")).map(|it| it.0).collect()
+}
+
 struct Chat {
     child: Child,
     input: ChildStdin,
@@ -253,30 +275,11 @@ impl Chat {
 
     /// Processes below it, with their command lines.
     fn below(&self) -> Vec<(u32, String)> {
-        let mut found = vec![];
-        let mut parents = vec![self.child.id()];
-        while let Some(parent) = parents.pop() {
-            for entry in fs::read_dir("/proc").unwrap().flatten() {
-                let Some(pid) = entry.file_name().to_str().and_then(|it| it.parse::<u32>().ok())
-                else {
-                    continue;
-                };
-                let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
-                if status.lines().any(|it| it == format!("PPid:\t{parent}")) {
-                    let words = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-                    let words = String::from_utf8_lossy(&words).replace('\0', " ");
-                    found.push((pid, words));
-                    parents.push(pid);
-                }
-            }
-        }
-        found
+        below(self.child.id())
     }
 
     fn worker(&self) -> u32 {
-        let below = self.below();
-        let worker = below.iter().find(|(_, words)| words.contains("__worker"));
-        worker.unwrap().0
+        *workers(self.child.id()).first().unwrap()
     }
 
     fn end(mut self) -> i32 {

@@ -3,6 +3,7 @@
 #![expect(
     clippy::unwrap_used,
     clippy::indexing_slicing,
+    clippy::panic,
     clippy::disallowed_methods,
     reason = "test helpers; clippy's exceptions cover only `#[test]` functions"
 )]
@@ -55,26 +56,32 @@ pub(crate) struct Served<'a> {
     pub(crate) address: String,
 }
 
-struct Answer {
-    status: u16,
-    body: String,
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) body: String,
 }
 
 impl<'a> Served<'a> {
     pub(crate) fn start(home: &'a Path) -> Self {
         let mut command = lazaret(home, &["serve", "--listen", "127.0.0.1:0"]);
-        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut log = BufReader::new(child.stdout.take().unwrap());
+        let mut notes = child.stderr.take().unwrap();
         let address = loop {
             let mut line = String::new();
-            assert!(log.read_line(&mut line).unwrap() > 0, "it ended before it began");
+            if log.read_line(&mut line).unwrap() == 0 {
+                let mut why = String::new();
+                notes.read_to_string(&mut why).unwrap();
+                panic!("it ended before it began: {why}");
+            }
             let event: Value = serde_json::from_str(&line).unwrap_or_default();
             if event["event"] == "server.started" {
                 break event["details"]["address"].as_str().unwrap().to_owned();
             }
         };
-        // Somebody must go on reading it.
+        // Somebody must go on reading them.
         std::thread::spawn(move || std::io::copy(&mut log, &mut std::io::sink()));
+        std::thread::spawn(move || std::io::copy(&mut notes, &mut std::io::sink()));
         Self { home, child, address }
     }
 
@@ -92,7 +99,13 @@ impl<'a> Served<'a> {
         stream
     }
 
-    fn request(&self, method: &str, path: &str, token: Option<&str>, body: &str) -> Answer {
+    pub(crate) fn request(
+        &self,
+        method: &str,
+        path: &str,
+        token: Option<&str>,
+        body: &str,
+    ) -> Answer {
         let mut stream = self.send(method, path, token, body);
         let mut text = String::new();
         stream.read_to_string(&mut text).unwrap();
@@ -101,7 +114,14 @@ impl<'a> Served<'a> {
         Answer { status, body: body.to_owned() }
     }
 
-    fn chat(&self, token: &str, messages: &Value, session: Option<&str>) -> Answer {
+    /// Everything that comes back, whatever it is.
+    pub(crate) fn bytes(&self, method: &str, path: &str, token: &str) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        self.send(method, path, Some(token), "").read_to_end(&mut bytes).unwrap();
+        bytes
+    }
+
+    pub(crate) fn chat(&self, token: &str, messages: &Value, session: Option<&str>) -> Answer {
         let mut request = json!({ "model": "main", "messages": messages });
         if let Some(session) = session {
             request["session_id"] = session.into();
@@ -110,7 +130,7 @@ impl<'a> Served<'a> {
     }
 
     /// What an agent answers to one message.
-    fn say(&self, token: &str, text: &str, session: Option<&str>) -> Value {
+    pub(crate) fn say(&self, token: &str, text: &str, session: Option<&str>) -> Value {
         let answer = self.chat(token, &json!([{ "role": "user", "content": text }]), session);
         assert_eq!(answer.status, 200, "{}", answer.body);
         serde_json::from_str(&answer.body).unwrap()
@@ -122,6 +142,17 @@ impl<'a> Served<'a> {
             self.request("POST", "/api/consent", Some(&token), "{\"policyVersion\":\"1.0\"}");
         assert_eq!(agreed.status, 204, "{}", agreed.body);
         token
+    }
+
+    /// Its process.
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Ends it as a loss of power would, with everything that it still had to do.
+    pub(crate) fn kill(mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
     }
 
     pub(crate) fn end(mut self) -> i32 {

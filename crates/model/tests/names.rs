@@ -55,3 +55,50 @@ fn every_row_about_a_name() {
     }
     assert_eq!(count, 21 + 14);
 }
+
+/// As [`OF_ANOTHER_FORM`]: upstream takes a session apart by its name, ours is opaque, and who it belongs to is kept beside it.
+const TAKEN_APART: &[&str] = &[
+    "composeSessionId ['main', 'cli']",
+    "parseSessionId ['aaaaaaaa-bbbb-cccc-dddd-eeeeeeeeeeee']",
+    "parseSessionId ['not-valid']",
+    "parseSessionId ['main:cli']",
+    "isValidSessionId ['AAAAAAAA-BBBB-CCCC-DDDD-EEEEEEEEEEEE']",
+    "isValidSessionId ['550e8400-e29b-41d4-a716-44665544000']",
+    "isValidSessionId ['550e8400-e29b-41d4-a716-4466554400000']",
+    "isValidSessionId ['not-a-uuid-at-all']",
+    "isValidSessionId ['main:cli']",
+];
+
+#[test]
+fn ids_of_sessions_as_upstream_makes_them() {
+    let cases = include_str!("../../../corpus/ax/session_ids.json");
+    let cases: Vec<Value> = serde_json::from_str(cases).unwrap();
+    assert_eq!(cases.len(), 29);
+    let mut differ = Vec::new();
+    for case in &cases {
+        let (name, input, expected) =
+            (case["name"].as_str().unwrap(), &case["input"], &case["expected"]);
+        let args: Vec<&str> =
+            input["args"].as_array().unwrap().iter().map(|it| it.as_str().unwrap()).collect();
+        let id = args.join(":");
+        let found = SessionId::parse(&id);
+        let same = match input["fn"].as_str().unwrap() {
+            "composeSessionId" => match expected["value"].as_str() {
+                Some(value) => found.is_ok_and(|it| it.as_str() == value),
+                None => found.is_err(),
+            },
+            "isValidSessionId" => expected["value"] == found.is_ok(),
+            "parseSessionId" => match expected["value"].as_array() {
+                Some(parts) => found.is_ok() && id.split(':').eq(parts.iter().map(text)),
+                None => found.is_err(),
+            },
+            // The folder of a user's files with an agent is made of names, and never of what is none.
+            "agentUserDir" => args.iter().any(|it| UserId::parse(it).is_err()),
+            other => panic!("{other}"),
+        };
+        if !same {
+            differ.push(name);
+        }
+    }
+    assert_eq!(differ, TAKEN_APART);
+}

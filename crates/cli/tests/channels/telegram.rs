@@ -10,10 +10,10 @@ use serde_json::{Value, json};
 
 use super::messenger::{Api, Asked, Served, Updates, evidence, home, journal, now};
 
-const TOKEN: &str = "4839574812:AAFD39kkdpWt3ywyRZergyOLMaJhac60qc4";
+pub(super) const TOKEN: &str = "4839574812:AAFD39kkdpWt3ywyRZergyOLMaJhac60qc4";
 
 /// A bot that gives out `updates`; whatever else it is asked goes well.
-fn bot(updates: &Updates) -> Api {
+pub(super) fn bot(updates: &Updates) -> Api {
     let updates = updates.clone();
     Api::answering(move |asked: &Asked| {
         let Some(method) = asked.path.strip_prefix(&format!("/bot{TOKEN}/")) else {
@@ -31,7 +31,7 @@ fn bot(updates: &Updates) -> Api {
     })
 }
 
-fn direct(number: u64, from: u64, text: &str) -> Value {
+pub(super) fn direct(number: u64, from: u64, text: &str) -> Value {
     json!({
         "message_id": number, "date": now(), "from": { "id": from, "is_bot": false },
         "chat": { "id": from, "type": "private" }, "text": text,
