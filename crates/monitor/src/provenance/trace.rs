@@ -15,8 +15,9 @@ use super::user::is_telling;
 use super::values::{Named, values};
 use super::verdict::{Label, Sink, Traced, act_objection, sink_objection};
 
-/// Values that are looked up in one call; a call with more is not understood, and held.
-pub const VALUES_PER_CALL_MAX: usize = 512;
+/// Values that are looked up in one call; a call with more is not understood, and held. A question to a model has a
+/// conversation of 200 messages and the definitions of 50 tools in it.
+pub const VALUES_PER_CALL_MAX: usize = 1024;
 /// So many words in a row from a text that speaks to the assistant are its words.
 const VERBATIM_WORDS: usize = 5;
 /// A flag, a date or a limit has no more words than this.
