@@ -29,6 +29,7 @@ class Stage:
         self.env = {"PATH": os.environ["PATH"], "HOME": str(self.runs / "home"), "LAZARET_HOME": str(self.home), "LANG": "C.UTF-8"}
 
     def __enter__(self):
+        self.commands = {}
         shutil.rmtree(self.runs, ignore_errors=True)
         (self.runs / "home").mkdir(parents=True)
         self.say("daemon", "start")
@@ -51,7 +52,11 @@ class Stage:
         return done.stdout
 
     def through(self, name, command):
-        """The server behind the gateway."""
+        """The server behind the gateway. A trusted server is known by its command: another one has another name."""
+        known = self.commands.setdefault(name, [])
+        if command not in known:
+            known.append(command)
+        name = f"{name}{known.index(command) or ''}"
         if not self.enforce:
             self.say("mcp", "trust", name, "trusted", "--by", "bench")
         return [self.lazaret, "mcp", "--name", name, "--no-cage", "--", *command]

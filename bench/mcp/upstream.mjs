@@ -3,6 +3,7 @@
 //     node upstream.mjs [LAZARET --] URL
 //
 // It lists the tools and calls each: with what the scenario says, or with something that fits its schema.
+import { execFileSync } from 'node:child_process';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 
@@ -22,7 +23,10 @@ const client = new Client({ name: 'peer', version: '1.0.0' }, {
 client.setRequestHandler('elicitation/create', () => ({ action: 'accept', content: {} }));
 client.setRequestHandler('sampling/createMessage', () => ({ role: 'assistant', content: { type: 'text', text: 'A word.' }, model: 'rote' }));
 
-const command = gateway && { command: gateway, args: ['mcp', '--name', 'conformance', '--url', url], env: { ...process.env }, stderr: 'inherit' };
+// A trusted server is known by its address: each has a name of its own.
+const name = `conformance-${new URL(url).port}`;
+if (gateway && process.env.TRUST) execFileSync(gateway, ['mcp', 'trust', name, 'trusted', '--by', 'bench']);
+const command = gateway && { command: gateway, args: ['mcp', '--name', name, '--url', url], env: { ...process.env }, stderr: 'inherit' };
 await client.connect(command ? new StdioClientTransport(command) : new StreamableHTTPClientTransport(new URL(url)));
 
 const made = schema => ({ string: 'text', number: 5, integer: 5, boolean: true, array: [], object: {} })[schema.type] ?? 'text';
