@@ -66,12 +66,17 @@ impl Api {
 
     /// The next question whose path ends so; those before it are dropped.
     pub(super) fn next(&self, ending: &str) -> Asked {
-        let until = Instant::now() + PATIENCE;
+        self.within(ending, PATIENCE).unwrap_or_else(|| panic!("no {ending}"))
+    }
+
+    /// The same, if it comes so soon.
+    pub(super) fn within(&self, ending: &str, at_most: Duration) -> Option<Asked> {
+        let until = Instant::now() + at_most;
         loop {
             let left = until.saturating_duration_since(Instant::now());
-            let asked = self.asked.recv_timeout(left).unwrap_or_else(|_| panic!("no {ending}"));
+            let asked = self.asked.recv_timeout(left).ok()?;
             if asked.path.ends_with(ending) {
-                return asked;
+                return Some(asked);
             }
         }
     }

@@ -8,6 +8,7 @@
 mod hooks;
 mod jobs;
 mod messenger;
+mod poisoned;
 mod polled;
 mod telegram;
 
