@@ -38,7 +38,9 @@ def params_of(method, text):
 
 
 def ask(method, text):
-    say({"id": "asked", "method": method, "params": params_of(method, text)})
+    # Who has nothing to say leaves the parameters out.
+    params = params_of(method, text)
+    say({"id": "asked", "method": method, **({"params": params} if params else {})})
     for line in sys.stdin:
         message = json.loads(line)
         if message.get("id") == "asked":

@@ -80,6 +80,10 @@ pub const NOTICE_BYTES_CALL_MAX: usize = 256 * 1024;
 pub const NOTICES_LEFT_OUT_TOLD_MAX: u32 = 1;
 /// Bytes of words, and of texts with spaces, that are passed on beside results without a look.
 pub const WORDS_BYTES_MAX: usize = 24;
+/// Bytes of all texts, ids and times included, that are passed on in the same way.
+pub const UNREAD_BYTES_MAX: usize = 512;
+/// Letters in a row from which on they count as a word, in a text with digits.
+pub const RUN_BYTES_MIN: usize = 4;
 /// Bytes of one text with digits and without spaces that is passed on in the same way.
 pub const WORD_BYTES_MAX: usize = 100;
 

@@ -10,7 +10,7 @@ use vault::environment::may_be_set;
 use zeroize::Zeroizing;
 
 use super::template::Template;
-use crate::doors::mcp::key_of;
+use crate::doors::mcp::key_beside;
 use crate::gate::Gate;
 
 /// Who gives a server its secrets.
@@ -32,7 +32,7 @@ pub(super) fn connection(server: &str) -> Result<ToolDef, String> {
 }
 
 fn name(server: &str) -> String {
-    key_of(server, "connection_of_server")
+    key_beside(server, "connection")
 }
 
 impl Secrets<'_> {

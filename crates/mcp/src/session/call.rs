@@ -50,6 +50,9 @@ impl Session {
                 return None;
             }
         }
+        if target.kind == Kind::Prompt {
+            return self.check_prompt(id, message, target);
+        }
         if target.kind != Kind::Tool {
             return Some(message);
         }

@@ -4,7 +4,7 @@ use super::Session;
 use super::own::Listing;
 use super::state::{Open, Phase, Stage};
 use crate::era::{self, Era};
-use crate::gate::{self, Begun, Call, Delivery, GateError, Kind, Ticket};
+use crate::gate::{self, Begun, Call, Delivery, GateError, Kind, Offer, Ticket};
 use crate::message::Id;
 use crate::method::List;
 use crate::names;
@@ -48,7 +48,7 @@ impl Session {
         self.finish_gather(key);
     }
 
-    fn begin_listing(&self, server: usize, list: List) -> Option<Ticket> {
+    pub(super) fn begin_listing(&self, server: usize, list: List) -> Option<Ticket> {
         let name = self.links.get(server).map_or("", |link| link.name.as_str());
         let arguments = json!({});
         let call =
@@ -60,7 +60,7 @@ impl Session {
     }
 
     /// Shows a whole list to the gate, and returns what it leaves of it.
-    pub(super) fn finish_listing(&self, server: usize, listing: &mut Listing) -> Vec<Value> {
+    pub(super) fn finish_listing(&mut self, server: usize, listing: &mut Listing) -> Vec<Value> {
         let items = std::mem::take(&mut listing.items);
         let Some(ticket) = listing.ticket.take() else { return items };
         let mut result = Map::new();
@@ -82,7 +82,7 @@ impl Session {
 
     /// Takes out of a list what the gate holds until a person has looked at it; says whether that was anything.
     pub(super) fn hold_offers(
-        &self,
+        &mut self,
         server: usize,
         list: List,
         items: &mut Vec<Value>,
@@ -91,6 +91,9 @@ impl Session {
         let Some(offer) = list.offer() else { return Ok(false) };
         let name = self.links.get(server).map_or("", |link| link.name.as_str());
         let held = self.gate.offers(name, offer, gate::Listing { items, is_continued })?;
+        if let Some(link) = self.links.get_mut(server).filter(|_| offer == Offer::Prompts) {
+            link.prompts.see(items);
+        }
         let before = items.len();
         let name = |it: &Value| it.get(offer.name_key()).and_then(Value::as_str).map(str::to_owned);
         items.retain(|it| name(it).is_none_or(|it| !held.contains(&it)));

@@ -118,6 +118,9 @@ impl Session {
             return self.tools_listed(server, listing);
         }
         let items = self.finish_listing(server, &mut listing);
+        if listing.is_for_prompts() {
+            self.prompts_listed(server, true);
+        }
         self.listed(server, &listing, items);
     }
 
@@ -143,6 +146,9 @@ impl Session {
         }
         self.listed_for_ourselves(server, &listing);
         self.listed(server, &listing, Vec::new());
+        if listing.is_for_prompts() {
+            self.prompts_listed(server, false);
+        }
         if listing.list == List::Tools {
             self.fail_waiting(server, "The server did not list its tools, so none can be called.");
         }
@@ -150,6 +156,7 @@ impl Session {
 
     fn listed_for_ourselves(&mut self, server: usize, listing: &own::Listing) {
         if listing.gather.is_none()
+            && listing.list == List::Tools
             && let Some(link) = self.links.get_mut(server)
         {
             link.is_listing = false;

@@ -15,6 +15,7 @@ mod listing;
 mod notice;
 mod own;
 mod pending;
+mod prompts;
 mod result;
 mod server;
 mod state;

@@ -181,9 +181,9 @@ impl Session {
     }
 }
 
-/// What the gate is shown of parameters: `_meta`, too, if it says anything.
+/// What the gate is shown of parameters: `_meta`, too, if it says anything. Who has nothing to say may leave them out.
 pub(super) fn said(params: &Value) -> Value {
-    let mut said = params.clone();
+    let mut said = if params.is_null() { json!({}) } else { params.clone() };
     if let Some(fields) = said.as_object_mut()
         && fields.get("_meta").is_some_and(|it| !Said::of(it).speaks())
     {

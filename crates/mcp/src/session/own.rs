@@ -42,6 +42,13 @@ pub(super) struct Listing {
     pub(super) ticket: Option<Ticket>,
 }
 
+impl Listing {
+    /// Whether calls of prompts wait for it.
+    pub(super) fn is_for_prompts(&self) -> bool {
+        self.gather.is_none() && self.list == List::Prompts
+    }
+}
+
 impl Session {
     pub(super) fn ask_server(
         &mut self,

@@ -148,7 +148,7 @@ impl Session {
 
     /// Takes what is held out of a list of prompts or resources.
     fn hold_listed(
-        &self,
+        &mut self,
         call: &Answer,
         failed: bool,
         message: &mut Message,

@@ -131,6 +131,11 @@ impl Session {
         {
             link.catalogue.mark_stale();
         }
+        if method == "notifications/prompts/list_changed"
+            && let Some(link) = self.links.get_mut(server)
+        {
+            link.prompts.forget();
+        }
         if !is_within || message.len() > NOTIFICATION_BYTES_MAX {
             return;
         }

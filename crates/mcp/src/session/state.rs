@@ -1,6 +1,7 @@
 //! What a session remembers of its client, its servers and the requests under way.
 
 use super::pending::{Finishing, Judging};
+use super::prompts::Prompts;
 use crate::approvals::Subject;
 use crate::catalogue::Catalogue;
 use crate::era::{Era, LEGACY_VERSION};
@@ -49,6 +50,7 @@ pub(super) struct Link {
     pub(super) info: Value,
     pub(super) instructions: Option<String>,
     pub(super) catalogue: Catalogue,
+    pub(super) prompts: Prompts,
     /// Whether we are listing its tools for ourselves.
     pub(super) is_listing: bool,
     /// Requests that wait until it is ready or listed.
@@ -88,6 +90,7 @@ impl Link {
             info: json!({"name": name, "version": "0"}),
             instructions: None,
             catalogue: Catalogue::default(),
+            prompts: Prompts::default(),
             is_listing: false,
             waiting: VecDeque::new(),
             rate: Rate { began: now, count: 0, max: NOTIFICATIONS_MAX },

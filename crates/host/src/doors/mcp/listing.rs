@@ -6,7 +6,7 @@ use serde_json::Value;
 use serde_json::json;
 
 use super::definitions::Listed;
-use super::key_of;
+use super::key_beside;
 use super::request::listed;
 
 /// Who lists shows the list: nothing of it is in what comes back.
@@ -31,7 +31,7 @@ pub(crate) fn may_list(
     if known.was_judged(server, digest) {
         return Ok(true);
     }
-    let name = key_of(server, "tools_list");
+    let name = key_beside(server, "tools_list");
     let args = json!({ "server": server, "sha256": digest.to_string(), "tools": tools.len() });
     let args = args.to_string();
     let call = RawCall { tool: &name, args: args.as_bytes() };

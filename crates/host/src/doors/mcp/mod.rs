@@ -28,6 +28,7 @@ use std::os::unix::net::UnixStream;
 use std::sync::atomic::Ordering;
 
 use ::mcp::Listing;
+use ::mcp::names::is_tool_name;
 use ::mcp::trust::{self, Access, Trust};
 use aegx::{Principal, RecordType};
 use evidence::NewRecord;
@@ -230,7 +231,8 @@ impl Doors<'_> {
             self.mcp_record(client, kind, content);
         }
         let (mut names, mut is_other) = (Vec::new(), false);
-        for def in tools.iter().filter_map(|it| ToolDef::from_value(it).ok()) {
+        let defs = tools.iter().filter_map(|it| ToolDef::from_value(it).ok());
+        for def in defs.filter(|it| is_tool_name(it.name.as_str())) {
             names.push(def.name.as_str().to_owned());
             let (key, def) = (key_of(server, def.name.as_str()), renamed(def, server)?);
             is_other |= client.tools.get(&key) != Some(&def);
@@ -253,6 +255,9 @@ impl Doors<'_> {
     fn mcp_begin(&self, client: &mut Client, asked: &Judged<'_>) -> Result<Value, String> {
         if client.begun.len() >= WAITING_MAX {
             return Err(format!("{WAITING_MAX} calls are under way already"));
+        }
+        if asked.kind == "tool" && !is_tool_name(asked.name) {
+            return Err("no tool can have this name".to_owned());
         }
         client.next += 1;
         let ticket = client.next.to_string();
@@ -347,6 +352,12 @@ impl Doors<'_> {
 /// The name of a server's tool in a session, which may have several servers.
 pub(crate) fn key_of(server: &str, tool: &str) -> String {
     format!("mcp__{server}__{tool}")
+}
+
+/// The name by which something is judged that a server does beside its tools. No tool can have it: the protocol's names have no
+/// colon, and no list with another name is taken in.
+pub(crate) fn key_beside(server: &str, what: &str) -> String {
+    key_of(server, &format!(":{what}"))
 }
 
 /// The same tool by that name.

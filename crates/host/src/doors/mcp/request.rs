@@ -221,7 +221,7 @@ impl Judged<'_> {
     pub(super) fn tool(&self) -> String {
         match self.kind {
             "tool" => super::key_of(self.server, self.name),
-            other => super::key_of(self.server, &format!("{other}_of_server")),
+            other => super::key_beside(self.server, other),
         }
     }
 
@@ -245,6 +245,22 @@ impl Judged<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn no_tool_has_the_name_of_what_a_server_does_beside_its_tools() {
+        let arguments = json!({});
+        let name = |kind: &str, name: &str| {
+            Judged { server: "s", kind, name, arguments: &arguments }.tool()
+        };
+        for kind in ["prompt", "other", "connection", "notification"] {
+            let beside = name(kind, "x");
+            assert!(ToolDef::from_value(&json!({ "name": beside })).is_ok(), "{beside}");
+            for tool in [format!("{kind}_of_server"), kind.to_owned(), format!(":{kind}")] {
+                let is_tool = ::mcp::names::is_tool_name(&tool);
+                assert!(!is_tool || name("tool", &tool) != beside, "{tool}");
+            }
+        }
+    }
 
     #[test]
     fn a_list_in_another_order_is_another_list() {
