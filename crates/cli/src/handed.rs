@@ -1,7 +1,7 @@
 //! What is handed over to the daemon, and what it says of it.
 
 use std::os::fd::BorrowedFd;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use host::doors::client::Connection;
 use host::ipc::FrameError;
@@ -30,6 +30,11 @@ pub(crate) fn over(
     connection.say(asked).map_err(Failure::unable)?;
     ended(connection.hear())?;
     Ok(Some(connection))
+}
+
+/// The directory that a person has named, as the daemon finds it: it stands elsewhere.
+pub(crate) fn workspace(named: Option<&Path>) -> Result<Option<PathBuf>, Failure> {
+    named.map(files::resolved).transpose().map_err(Failure::usage)
 }
 
 /// What the daemon said of something that it did, or did not do.

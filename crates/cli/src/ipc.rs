@@ -146,12 +146,7 @@ fn by_daemon(
         agent: args.agent.as_str().to_owned(),
         session: args.session.as_str().to_owned(),
         profile: args.profile.map(|it| it.as_str().to_owned()),
-        workspace: args
-            .workspace
-            .as_deref()
-            .map(files::resolved)
-            .transpose()
-            .map_err(Failure::usage)?,
+        workspace: handed::workspace(args.workspace.as_deref())?,
         own_workspace: args.own_workspace,
         handed: if args.stdio { Handed::Ends } else { Handed::Listener },
     };

@@ -8,7 +8,6 @@ use std::time::{Duration, Instant};
 
 use agent::{Frame, Question, Reply, Status, Turn};
 use host::agents::{AgentsOptions, DEFAULT_AGENT, new_session};
-use host::doors::talk::TalkRequest;
 use host::ipc::Stop;
 use model::{AgentId, Profile, SessionId, UserId};
 use monitor::Approver;
@@ -16,7 +15,7 @@ use monitor::Approver;
 use super::host::{Host, say_if_mock};
 use super::ledger::Run;
 use super::screen::{self, Input};
-use super::speaks::{Beside, Speaks, Untold};
+use super::speaks::{Beside, Speaks, Untold, request};
 use crate::failure::{Exit, Failure};
 use crate::home::Home;
 use crate::output::{self, Paint};
@@ -83,7 +82,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     };
     let stop = || Stop::on_signals().map_err(Failure::unable);
     let hint = || output::hint(&format!("session {session}; Ctrl-D ends"));
-    let asked = request(args, &turn, options.workers_max)?;
+    let asked = request(&turn, &options)?;
     if let Some(beside) = Beside::open(&home, &asked)? {
         say_if_mock(beside.is_mock);
         hint();
@@ -103,26 +102,6 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     talked?;
     closed?;
     Ok(Exit::Done)
-}
-
-/// The same for the process that has the gate already.
-fn request(args: &Args, turn: &Turn, workers_max: usize) -> Result<TalkRequest, Failure> {
-    Ok(TalkRequest {
-        user: turn.user.clone(),
-        agent: turn.agent.clone(),
-        session: turn.session.clone(),
-        profile: args.profile.map(|it| it.as_str().to_owned()),
-        workspace: args
-            .workspace
-            .as_deref()
-            .map(files::resolved)
-            .transpose()
-            .map_err(Failure::usage)?,
-        ephemeral: args.ephemeral,
-        asks: true,
-        cost_max: None,
-        workers_max,
-    })
 }
 
 /// Workers of one session: its own, and one for each sub-agent that may run beneath it, however deep.

@@ -5,14 +5,13 @@ use std::time::Instant;
 
 use agent::{Frame, Turn};
 use host::agents::{Account, AgentsOptions, new_session};
-use host::doors::talk::TalkRequest;
 use model::{AgentId, Profile, SessionId, UserId};
 use monitor::Approver;
 use serde_json::json;
 
 use super::host::{Host, say_if_mock};
 use super::ledger::Run;
-use super::speaks::{Beside, Speaks, Untold};
+use super::speaks::{Beside, Speaks, Untold, request};
 use crate::failure::{Exit, Failure};
 use crate::home::Home;
 use crate::output;
@@ -107,7 +106,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         ..AgentsOptions::default()
     };
     let begun = Instant::now();
-    let (outcome, closed) = match Beside::open(&home, &request(args, &turn)?)? {
+    let (outcome, closed) = match Beside::open(&home, &request(&turn, &options)?)? {
         Some(beside) => {
             say_if_mock(beside.is_mock);
             (Ok(beside.account(&turn, &mut |_: Frame| {})), Ok(()))
@@ -140,26 +139,6 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     };
     closed?;
     Ok(exit)
-}
-
-/// The same for the process that has the gate already.
-fn request(args: &Args, turn: &Turn) -> Result<TalkRequest, Failure> {
-    Ok(TalkRequest {
-        user: turn.user.clone(),
-        agent: turn.agent.clone(),
-        session: turn.session.clone(),
-        profile: args.profile.map(|it| it.as_str().to_owned()),
-        workspace: args
-            .workspace
-            .as_deref()
-            .map(files::resolved)
-            .transpose()
-            .map_err(Failure::usage)?,
-        ephemeral: args.ephemeral,
-        asks: false,
-        cost_max: args.max_cost,
-        workers_max: AgentsOptions::default().workers_max,
-    })
 }
 
 fn told(args: &Args, turn: &Turn, account: &Account, exit: Exit) {

@@ -5,10 +5,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use agent::{Approval, Frame, Question, Reply, Turn, TurnError};
-use host::agents::{Account, Agents};
+use host::agents::{Account, Agents, AgentsOptions};
 use host::doors::client::Connection;
 use host::doors::talk::{Say, Shown, TalkRequest, Told, class};
 use llm::Usage;
+use monitor::Approver;
 
 use crate::failure::{Exit, Failure};
 use crate::handed;
@@ -105,6 +106,21 @@ fn connect(home: &Path, request: &TalkRequest) -> Result<Option<Ends>, Failure> 
     let is_mock = said.get("mock").and_then(serde_json::Value::as_bool) == Some(true);
     let hearer = connection.again().map_err(Failure::unable)?;
     Ok(Some((connection, hearer, is_mock)))
+}
+
+/// The same session for the process that has the gate already.
+pub(super) fn request(turn: &Turn, options: &AgentsOptions) -> Result<TalkRequest, Failure> {
+    Ok(TalkRequest {
+        user: turn.user.clone(),
+        agent: turn.agent.clone(),
+        session: turn.session.clone(),
+        profile: options.profile.map(|it| it.as_str().to_owned()),
+        workspace: handed::workspace(options.workspace.as_deref())?,
+        ephemeral: options.ephemeral,
+        asks: options.approver == Approver::Reachable,
+        cost_max: options.cost_max,
+        workers_max: options.workers_max,
+    })
 }
 
 impl Beside {
