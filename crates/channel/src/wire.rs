@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+pub use model::WireError;
 use serde_json::Value;
 
 /// The longest answer of a messenger that is read, in bytes.
@@ -58,18 +59,4 @@ pub struct Response {
     pub retry_after: Option<u64>,
     /// The body, at most [`ANSWER_BYTES_MAX`].
     pub body: Vec<u8>,
-}
-
-/// Why there is no answer. Whoever made it has left out every secret.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum WireError {
-    /// The token is not there, or not for this host.
-    #[error("{0}")]
-    Key(String),
-    /// The address may not be asked.
-    #[error("{0}")]
-    Refused(String),
-    /// Nobody answered in time, or the connection broke.
-    #[error("{0}")]
-    Broken(String),
 }

@@ -1,6 +1,8 @@
 //! The way to a provider, as this crate needs it. It opens nothing itself: whoever owns the way out, and the keys,
 //! implements [`Wire`].
 
+pub use model::WireError;
+
 /// Sends a question to one provider and gives its answer as it comes.
 pub trait Wire: Send + Sync {
     /// Sends `post` with the provider's key, and returns when the head of the answer is there. Redirects are not
@@ -52,18 +54,4 @@ pub trait Chunks {
     /// # Errors
     /// If it breaks off, or nothing comes in time.
     fn next(&mut self) -> Result<Option<Vec<u8>>, WireError>;
-}
-
-/// Why there is no answer, or no more of it. Whoever made it has left out every secret.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum WireError {
-    /// The key is not there, or not for this host.
-    #[error("{0}")]
-    Key(String),
-    /// The address may not be asked.
-    #[error("{0}")]
-    Refused(String),
-    /// Nobody answered in time, or the connection broke.
-    #[error("{0}")]
-    Broken(String),
 }

@@ -24,6 +24,7 @@ mod tag;
 mod taint;
 mod texts;
 mod tool;
+mod wire;
 
 pub use call::{ARGS_BYTES_MAX, Call, CallError, Caller, RawCall, ToolName};
 pub use decision::Decision;
@@ -42,3 +43,4 @@ pub use tag::TaintTag;
 pub use taint::{Taint, UnknownFlag};
 pub use texts::{replace_texts, replace_texts_of};
 pub use tool::{TOOL_DESCRIPTION_BYTES_MAX, TOOLS_MAX, ToolDef, ToolError};
+pub use wire::WireError;

@@ -4,16 +4,13 @@ use std::sync::atomic::AtomicBool;
 
 use bytes::Bytes;
 use channel::{ANSWER_BYTES_MAX, Request, Response, TokenPlace, Verb, Wire, WireError};
-use egress::{AskError, ReachesMessenger, Telling};
-use monitor::{Permit, SERVICES};
-use vault::{Name, ResolveError, Scope, Want};
+use egress::{ReachesMessenger, Telling};
+use monitor::Permit;
+use vault::Name;
 use zeroize::Zeroizing;
 
 use super::line::Line;
-use crate::models::binding;
-
-/// The longest secret with what stands before it, in bytes: so its place never moves and leaves no copy behind.
-const SECRET_BYTES_MAX: usize = 65 << 10;
+use crate::secret_for::{FIELD_BYTES_MAX, SecretFor, not_sent};
 
 /// A way that was permitted.
 pub(super) struct PermittedWire<'a, E> {
@@ -40,38 +37,15 @@ impl Line {
         permit: &Permit<E>,
         name: &Name,
     ) -> Result<Zeroizing<String>, WireError> {
-        let set = format!("lazaret vault set {name} --host {}", binding(&self.target));
-        let Some(keeper) = &self.keeper else {
-            return Err(WireError::Key(format!(
-                "nobody keeps the secret `{name}`: the operator makes a vault with `lazaret vault init`, and then `{set}`"
-            )));
-        };
-        let want = Want { name, domain: SERVICES, target: &self.target, purpose: "channel" };
-        // No agent chooses it: the operator has set the messenger up.
-        let found = keeper.resolve(permit, &Scope::Host, &want);
-        let missed = |error: ResolveError| {
-            if matches!(error, ResolveError::Elsewhere { .. }) {
-                format!(
-                    "the secret `{name}` is for another host; the operator binds it with `{set}`"
-                )
-            } else if matches!(error, ResolveError::Missing(_)) {
-                format!("there is no secret `{name}`; the operator sets it with `{set}`")
-            } else {
-                error.to_string()
-            }
-        };
-        let (secret, _) = found.map_err(|it| WireError::Key(missed(it)))?;
-        let mut value = Zeroizing::new(String::with_capacity(SECRET_BYTES_MAX));
-        value.push_str(secret.reveal(permit));
-        Ok(value)
+        let secret = SecretFor { name, target: &self.target, purpose: "channel" };
+        secret.resolved(self.keeper.as_deref(), permit, "")
     }
 }
 
 impl<E: ReachesMessenger> Wire for PermittedWire<'_, E> {
     fn ask(&self, request: &Request) -> Result<Response, WireError> {
-        let broken = |it: &str| WireError::Broken(self.clean(it));
         let mut headers = vec![header("accept", "application/json")];
-        let mut hidden = Zeroizing::new(String::with_capacity(SECRET_BYTES_MAX));
+        let mut hidden = Zeroizing::new(String::with_capacity(FIELD_BYTES_MAX));
         match request.token {
             TokenPlace::Path(before) => {
                 if !self.token.bytes().all(is_plain) {
@@ -81,7 +55,7 @@ impl<E: ReachesMessenger> Wire for PermittedWire<'_, E> {
                 hidden.push_str(&self.token);
             }
             TokenPlace::Header(before) => {
-                let mut value = Zeroizing::new(String::with_capacity(SECRET_BYTES_MAX));
+                let mut value = Zeroizing::new(String::with_capacity(FIELD_BYTES_MAX));
                 value.push_str(before);
                 value.push_str(&self.token);
                 headers.push(("authorization".to_owned(), value));
@@ -108,10 +82,7 @@ impl<E: ReachesMessenger> Wire for PermittedWire<'_, E> {
             bytes_max: ANSWER_BYTES_MAX,
         };
         let told = self.line.servers.ask(self.permit, telling, self.stop);
-        let told = told.map_err(|error| match error {
-            AskError::Refused(it) => WireError::Refused(self.clean(&it.to_string())),
-            AskError::Failed(it) | AskError::Unanswered(it) => broken(&it),
-        })?;
+        let told = told.map_err(|error| not_sent(error, |it| self.clean(it)))?;
         let retry_after = told.retry_after.and_then(|it| it.trim().parse().ok());
         Ok(Response { status: told.status, retry_after, body: told.body })
     }

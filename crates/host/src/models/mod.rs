@@ -27,7 +27,6 @@ use crate::gate::Gate;
 pub use desk::Desk;
 pub use error::ModelsError;
 pub use wanted::Catalog;
-pub(crate) use way::binding;
 
 /// The models of a host, behind its gate.
 #[derive(Clone)]

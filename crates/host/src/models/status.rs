@@ -9,8 +9,8 @@ use vault::{Contents, Name, Source, VaultFile};
 
 use super::error::ModelsError;
 use super::wanted::Catalog;
-use super::way::binding;
 use crate::admission;
+use crate::secret_for::binding;
 
 /// One model that may be asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]

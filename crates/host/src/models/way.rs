@@ -6,27 +6,26 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use egress::{AskError, Client, Limits, ModelAnswer, ModelServers, Rules, Trust, Waits};
+use egress::{Client, Limits, ModelAnswer, ModelServers, Rules, Trust, Waits};
 use evidence::Journal;
 use llm::Dialect;
 use llm::wire::{Chunks, Post, Reply, Wire, WireError};
 use model::ipc::LlmCall;
 use model::provider::{Llm, Provider};
-use monitor::{Permit, SERVICES};
+use monitor::Permit;
 use policy::access::{Api, Endpoint, Global, Models as Settings};
-use scan::net::{Domains, Host, Inner, InnerHost, Scheme, Target};
-use vault::{Keeper, Name, ResolveError, Scope, Want};
+use scan::net::{Domains, Host, Inner, InnerHost, Target};
+use vault::{Keeper, Name};
 use zeroize::Zeroizing;
 
 use super::error::ModelsError;
+use crate::secret_for::{SecretFor, not_sent};
 use crate::web::dialer_of;
 
 /// What a stream may carry as it travels, in bytes: who reads it counts what it reads.
 const STREAM_BYTES_MAX: usize = usize::MAX >> 1;
 /// Connections at one time.
 const CONNECTIONS_MAX: usize = 64;
-/// The longest key, in bytes, with what stands before it: so its place never moves and leaves no copy behind.
-const KEY_FIELD_BYTES_MAX: usize = 65 << 10;
 
 /// The ways to all providers that the settings describe.
 pub(super) struct Ways {
@@ -128,22 +127,6 @@ impl Way {
     }
 }
 
-/// The host as a secret is bound to it: with its port where that is another, and with `http://` where it says so.
-pub(crate) fn binding(target: &Target) -> String {
-    let port = match target.port() == target.scheme().default_port() {
-        true => String::new(),
-        false => format!(":{}", target.port()),
-    };
-    let host = match target.host() {
-        Host::Address(std::net::IpAddr::V6(address)) => format!("[{address}]"),
-        Host::Address(_) | Host::Name(_) => target.host().to_string(),
-    };
-    match target.scheme() {
-        Scheme::Https => format!("{host}{port}"),
-        Scheme::Http => format!("http://{host}{port}"),
-    }
-}
-
 /// What the settings open, and the addresses of this machine at which a provider is. These are open for models alone.
 fn opened(inner: Inner, models: &Settings) -> Result<Inner, ModelsError> {
     let mut all: Vec<InnerHost> = inner.iter().cloned().collect();
@@ -174,11 +157,15 @@ impl Wire for PermittedWire<'_> {
             .map(|(name, value)| ((*name).to_owned(), Zeroizing::new((*value).to_owned())))
             .collect();
         if let Some(name) = &self.way.key {
-            headers.push((post.key.name.to_owned(), self.key(name, post)?));
+            let (keeper, target) = (self.ways.keeper.as_deref(), &self.way.target);
+            let secret = SecretFor { name, target, purpose: "llm_call" };
+            let value = secret.resolved(keeper, self.permit, post.key.prefix)?;
+            headers.push((post.key.name.to_owned(), value));
         }
         let body = post.body.clone().into();
         let sent = self.ways.servers.post(self.permit, &self.way.target, headers, body);
-        let answer = sent.map_err(|it| self.not_sent(&it))?;
+        let answer =
+            sent.map_err(|it| not_sent(it, |it| self.permit.scrubs().clean(it).into_owned()))?;
         let of = |name: &str| answer.header(name).map(str::to_owned);
         Ok(Reply {
             status: answer.status(),
@@ -186,42 +173,6 @@ impl Wire for PermittedWire<'_> {
             retry_after: of("retry-after"),
             body: Box::new(Body(answer)),
         })
-    }
-}
-
-impl PermittedWire<'_> {
-    fn key(&self, name: &Name, post: &Post<'_>) -> Result<Zeroizing<String>, WireError> {
-        let set = format!("lazaret vault set {name} --host {}", binding(&self.way.target));
-        let Some(keeper) = &self.ways.keeper else {
-            return Err(WireError::Key(format!(
-                "nobody keeps the key `{name}`: the operator makes a vault with `lazaret vault init`, and then `{set}`"
-            )));
-        };
-        let target = &self.way.target;
-        let want = Want { name, domain: SERVICES, target, purpose: "llm_call" };
-        // No agent chooses it: the operator has set the provider up.
-        let found = keeper.resolve(self.permit, &Scope::Host, &want);
-        let missed = |error: ResolveError| {
-            let elsewhere = matches!(error, ResolveError::Elsewhere { .. });
-            if elsewhere {
-                format!("the key `{name}` is for another host; the operator binds it with `{set}`")
-            } else {
-                error.to_string()
-            }
-        };
-        let (secret, _) = found.map_err(|it| WireError::Key(missed(it)))?;
-        let mut value = Zeroizing::new(String::with_capacity(KEY_FIELD_BYTES_MAX));
-        value.push_str(post.key.prefix);
-        value.push_str(secret.reveal(self.permit));
-        Ok(value)
-    }
-
-    fn not_sent(&self, error: &AskError) -> WireError {
-        let clean = |it: &str| self.permit.scrubs().clean(it).into_owned();
-        match error {
-            AskError::Refused(it) => WireError::Refused(clean(&it.to_string())),
-            AskError::Failed(it) | AskError::Unanswered(it) => WireError::Broken(clean(it)),
-        }
     }
 }
 

@@ -2,14 +2,12 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
 
 use ::mcp::http::client::oauth::Challenge;
-use ::mcp::http::client::{Answer, Body, Piece, Request, Verb, Web, WebError};
-use egress::{Arrived, AskError, Question};
-use host::NamedWay;
+use ::mcp::http::client::{Answer, Request, Web, WebError};
+use egress::{Arrived, AskError};
+use host::{NamedWay, web_answer, web_error};
 use scan::net::Target;
-use zeroize::Zeroizing;
 
 use super::credentials::{Credentials, Filled};
 use crate::output;
@@ -50,7 +48,7 @@ impl Web for Endpoint {
                 403 if challenge(&arrived).is_some() => {
                     return Err(self.tell(self.login_needed(&arrived)));
                 }
-                _ => return Ok(answer(arrived)),
+                _ => return Ok(web_answer(arrived)),
             }
         }
     }
@@ -68,29 +66,11 @@ impl Endpoint {
         fields: &Filled,
         is_cancelled: &AtomicBool,
     ) -> Result<Arrived, WebError> {
-        let fixed = request.headers.iter().map(|(name, value)| ((*name).to_owned(), value));
-        let named = request.parameters.iter().map(|(name, value)| (name.clone(), value));
-        let ours = fixed.chain(named).map(|(name, value)| (name, Zeroizing::new(value.clone())));
         let theirs = fields.0.iter().map(|(name, value)| (name.clone(), value.clone()));
-        let verb = match request.verb {
-            Verb::Get => egress::Verb::Get,
-            Verb::Post => egress::Verb::Post,
-            Verb::Delete => egress::Verb::Delete,
-        };
-        let question = Question {
-            verb,
-            target,
-            hidden: None,
-            headers: ours.chain(theirs).collect(),
-            body: request.body.clone().into(),
-            wait: request.wait,
-        };
-        let arrived = self.way.servers().ask(&question, is_cancelled);
-        arrived.map_err(|error| match error {
-            AskError::Refused(refused) => {
-                self.tell(WebError(format!("{} ({})", refused.reason, refused.rule)))
-            }
-            AskError::Failed(why) | AskError::Unanswered(why) => WebError(why),
+        let sent = self.way.send(request, target, theirs, is_cancelled);
+        sent.map_err(|error| match error {
+            refused @ AskError::Refused(_) => self.tell(web_error(refused)),
+            error @ (AskError::Failed(_) | AskError::Unanswered(_)) => web_error(error),
         })
     }
 
@@ -141,22 +121,4 @@ impl Endpoint {
 fn challenge(arrived: &Arrived) -> Option<Challenge> {
     let challenges = arrived.headers.iter().filter(|it| it.0 == "www-authenticate");
     Challenge::parse(challenges.map(|it| it.1.as_str()))
-}
-
-fn answer(arrived: Arrived) -> Answer {
-    let (status, headers) = (arrived.status, arrived.headers.clone());
-    Answer { status, headers, body: Box::new(Arriving(arrived)) }
-}
-
-struct Arriving(Arrived);
-
-impl Body for Arriving {
-    fn next(&mut self, wait: Duration) -> Result<Piece, WebError> {
-        match self.0.next(wait) {
-            Ok(egress::Piece::Data(data)) => Ok(Piece::Data(data.to_vec())),
-            Ok(egress::Piece::Still) => Ok(Piece::Still),
-            Ok(egress::Piece::End) => Ok(Piece::End),
-            Err(error) => Err(WebError(error.to_string())),
-        }
-    }
 }
