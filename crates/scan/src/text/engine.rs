@@ -127,6 +127,15 @@ impl Search<'_> {
                 if self.is_talked_about(rule, start) {
                     finding.weight *= TALKED_ABOUT;
                 }
+                // What several sequences of a rule find at one place is one sign; those that end here stand last.
+                let mut here =
+                    self.findings.iter_mut().rev().take_while(|it| it.end == finding.end);
+                if let Some(known) =
+                    here.find(|it| (it.rule, it.start) == (finding.rule, finding.start))
+                {
+                    known.weight = known.weight.max(finding.weight);
+                    continue;
+                }
                 self.findings.push(finding);
                 self.counts.iter_mut().skip(*at).take(1).for_each(|it| *it += 1);
             }
