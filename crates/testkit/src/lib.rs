@@ -13,6 +13,7 @@ mod cpu;
 pub mod crash;
 pub mod documents;
 pub mod frames;
+pub mod model;
 pub mod program;
 #[cfg(feature = "tls")]
 pub mod tls;

@@ -7,12 +7,10 @@
 )]
 
 use std::collections::BTreeMap;
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::net::{TcpListener, TcpStream};
-use std::sync::{Arc, Mutex};
-use std::thread;
+use std::sync::{Arc, Mutex, OnceLock};
 
 use serde_json::{Value, json};
+use testkit::model::{Asked, Told, chat, serve};
 
 /// Who talks.
 pub(super) const USERS: [&str; 3] = ["ann", "bob", "cyd"];
@@ -35,17 +33,17 @@ pub(super) struct Model {
 
 impl Model {
     pub(super) fn start() -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let port = listener.local_addr().unwrap().port();
         let seen = Arc::<Mutex<Seen>>::default();
         let notes = Arc::clone(&seen);
-        thread::spawn(move || {
-            for stream in listener.incoming().map_while(Result::ok) {
-                let notes = Arc::clone(&notes);
-                // Whoever asked may be dead by now.
-                thread::spawn(move || answer(stream, port, &notes));
-            }
-        });
+        // Its own address is known once it runs.
+        let own = Arc::new(OnceLock::new());
+        let port = Arc::clone(&own);
+        let answer = move |asked: &Asked| match asked.is_get {
+            true => Some(Told { kind: "text/html", text: PAGE.to_owned() }),
+            false => said(&asked.body, *port.wait(), &notes),
+        };
+        let port = serve(answer);
+        own.set(port).unwrap();
         Self { port, seen }
     }
 
@@ -69,37 +67,7 @@ pub(super) fn page(port: u16) -> String {
     format!("http://127.0.0.1:{port}/hours")
 }
 
-fn answer(mut stream: TcpStream, port: u16, seen: &Mutex<Seen>) -> Option<()> {
-    let mut reader = BufReader::new(stream.try_clone().ok()?);
-    let mut first = String::new();
-    reader.read_line(&mut first).ok()?;
-    let mut length = 0;
-    loop {
-        let mut line = String::new();
-        if reader.read_line(&mut line).ok()? == 0 {
-            return None;
-        }
-        let line = line.trim().to_ascii_lowercase();
-        if line.is_empty() {
-            break;
-        }
-        if let Some(value) = line.strip_prefix("content-length:") {
-            length = value.trim().parse().ok()?;
-        }
-    }
-    let (kind, text) = if first.starts_with("GET ") {
-        ("text/html", PAGE.to_owned())
-    } else {
-        let mut body = vec![0; length];
-        reader.read_exact(&mut body).ok()?;
-        ("text/event-stream", said(&body, port, seen)?)
-    };
-    let length = text.len();
-    let head = format!("HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\nconnection: close");
-    stream.write_all(format!("{head}\r\ncontent-length: {length}\r\n\r\n{text}").as_bytes()).ok()
-}
-
-fn said(body: &[u8], port: u16, seen: &Mutex<Seen>) -> Option<String> {
+fn said(body: &[u8], port: u16, seen: &Mutex<Seen>) -> Option<Told> {
     let tokens = u64::try_from(body.len() / BYTES_PER_TOKEN).unwrap();
     let asked: Value = serde_json::from_slice(body).ok()?;
     let messages = asked["messages"].as_array()?;
@@ -129,11 +97,7 @@ fn said(body: &[u8], port: u16, seen: &Mutex<Seen>) -> Option<String> {
         json!({ "content": format!("did {what}") })
     };
     drop(seen);
-    let reason = if delta["content"].is_null() { "tool_calls" } else { "stop" };
-    let usage = json!({"prompt_tokens": tokens, "completion_tokens": ANSWER_TOKENS});
-    let piece = json!({"choices": [{"delta": delta}]});
-    let end = json!({"choices": [{"delta": {}, "finish_reason": reason}], "usage": usage});
-    Some(format!("data: {piece}\n\ndata: {end}\n\ndata: [DONE]\n\n"))
+    Some(chat(&delta, tokens, ANSWER_TOKENS))
 }
 
 /// What a user asks for, as `ann#12`.
