@@ -129,7 +129,7 @@ fn settings(home: &Path, port: u16) {
             "providers: {{llm: local}}\nmodels: {{default: local/bench, local: {{url: \"http://127.0.0.1:{port}\"}}}}\nserve: {{rateLimits: {{{limits}}}}}\n"
         ),
     );
-    put("users.yaml", "users:\n  - {name: ann, agents: [main], budget: unlimited}\n".to_owned());
+    put("users.yaml", "users:\n  - {name: me, agents: [main], budget: unlimited}\n".to_owned());
     put("agents/main/IDENTITY.md", "---\nname: Main\n---\nAnswers.\n".to_owned());
 }
 
@@ -249,7 +249,7 @@ impl Served {
 
     fn token(&self, home: &Path) -> String {
         let out = program()
-            .args(["access", "create", "--user", "ann", "--agent", "main", "--json", "--home"])
+            .args(["access", "create", "--user", "me", "--agent", "main", "--json", "--home"])
             .arg(home)
             .output()
             .unwrap();

@@ -190,9 +190,7 @@ impl EgressEvent {
         who: &Caller,
         decision: Option<Digest>,
     ) -> Result<(), AppendError> {
-        let posted = journal.post(self.record(who, decision));
-        // What cannot be posted may still be appended, which takes longer.
-        posted.or_else(|_| journal.append(self.record(who, decision)).map(drop))
+        journal.post(self.record(who, decision)).map(drop)
     }
 
     fn record(&self, who: &Caller, decision: Option<Digest>) -> NewRecord {

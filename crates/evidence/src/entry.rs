@@ -6,7 +6,8 @@ use aegx::{Digest, RecordType};
 use model::{AgentId, Kind, SessionId};
 use serde_json::json;
 
-use crate::journal::{AppendError, Journal, Receipt};
+use crate::journal::Journal;
+use crate::receipt::{AppendError, Receipt};
 use crate::record::{NewRecord, Phase};
 
 /// One call's records, from opening to closing. It holds the journal by reference, or by `Arc`

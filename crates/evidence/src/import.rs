@@ -15,9 +15,10 @@ use aegx::{Digest, Finding, Hasher, Manifest, Progress, Record, RecordType, Rule
 use model::Kind;
 use serde_json::json;
 
-use crate::journal::{AppendError, Journal};
+use crate::journal::Journal;
 use crate::layout::Layout;
 use crate::reader::Reader;
+use crate::receipt::AppendError;
 use crate::record::NewRecord;
 use crate::search::{Filter, Row};
 use files::private;

@@ -19,8 +19,9 @@ use crate::entry::OpenEntry;
 use crate::layout::Layout;
 use crate::lock::Lock;
 use crate::pen::Pen;
-use crate::queue::{Closed, Outcome, Queue};
-use crate::record::{self, NewRecord, Phase, RecordError};
+use crate::queue::{Outcome, Queue};
+use crate::receipt::{AppendError, Receipt};
+use crate::record::{self, BlobToWrite, NewRecord, Phase, Prepared};
 use crate::recovery::{self, OpenError, Recovery, Start};
 use crate::redact::Redaction;
 use crate::segment::{OpenMark, SEGMENT_BYTES_DEFAULT};
@@ -75,66 +76,6 @@ pub enum Durability {
     DangerouslyUnsynced,
 }
 
-/// Proof that a record is durable, unless the journal was opened
-/// [`Durability::DangerouslyUnsynced`]. Made by the journal only.
-#[derive(Debug)]
-pub struct Receipt {
-    idx: u64,
-    id: Digest,
-    seq: u64,
-}
-
-impl Receipt {
-    pub(crate) fn new(idx: u64, id: Digest, seq: u64) -> Self {
-        Self { idx, id, seq }
-    }
-
-    /// Position in the journal.
-    #[must_use]
-    pub fn idx(&self) -> u64 {
-        self.idx
-    }
-
-    /// Id of the record.
-    #[must_use]
-    pub fn id(&self) -> Digest {
-        self.id
-    }
-
-    pub(crate) fn seq(&self) -> u64 {
-        self.seq
-    }
-}
-
-/// Why something was not recorded. Whatever it was for must not happen.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum AppendError {
-    /// The record is at fault.
-    #[error(transparent)]
-    Record(#[from] RecordError),
-    /// The disk failed, now or before; nothing more is written until a restart has checked it.
-    #[error(
-        "the journal takes no more records since a write or sync failed: {why}; restart to recover"
-    )]
-    Poisoned {
-        /// The first failure.
-        why: String,
-    },
-    /// Too much is going on at once.
-    #[error("{OPEN_ENTRIES_MAX} entries are open already")]
-    TooManyOpen,
-    /// The journal was closed.
-    #[error("the journal is closed")]
-    Closed,
-}
-
-impl From<Closed> for AppendError {
-    fn from(_: Closed) -> Self {
-        Self::Closed
-    }
-}
-
 /// The most entries that can be open at once: each segment's header lists them.
 pub const OPEN_ENTRIES_MAX: usize = 2048;
 
@@ -156,6 +97,9 @@ pub struct Journal {
     layout: Layout,
     _lock: Lock,
 }
+
+/// A record with what is kept beside it, and its number.
+type ToWrite = (Prepared, Option<BlobToWrite>, u64);
 
 impl Journal {
     /// Opens the journal, mends what a crash left, and starts the writer.
@@ -206,20 +150,30 @@ impl Journal {
         self.write(new, Phase::Single)
     }
 
-    /// Appends a record without waiting for the disk: a step within an entry whose closing record is
-    /// waited for, and which is durable no later than that.
+    /// Appends a record without waiting for the disk, as long as its content stands in it: it is durable no later than the
+    /// next one that is waited for, and soon by itself. If it cannot be written, nothing after it is.
     ///
     /// # Errors
-    /// If the record is malformed, has content that is kept beside it, or the disk failed before.
-    pub fn post(&self, new: NewRecord) -> Result<(), AppendError> {
-        self.check_health()?;
-        let seq = self.next_seq.fetch_add(1, Ordering::Relaxed);
-        let (new, now) = (self.redaction.apply(new), self.clock.unix_seconds());
-        let (prepared, blob) = record::prepare(new, Phase::Single, seq, now)?;
+    /// If the record is malformed or the disk failed before.
+    pub fn post(&self, new: NewRecord) -> Result<Digest, AppendError> {
+        let (prepared, blob, seq) = self.prepare(new, Phase::Single)?;
         if blob.is_some() {
-            return Err(RecordError::TooLongToPost.into());
+            return Ok(self.settle(prepared, blob, seq)?.id());
         }
-        Ok(self.queue.post(prepared)?)
+        let id = prepared.facts.id;
+        self.queue.post(prepared)?;
+        Ok(id)
+    }
+
+    /// Waits until everything that was posted is durable.
+    ///
+    /// # Errors
+    /// If the disk failed.
+    pub fn flush(&self) -> Result<(), AppendError> {
+        match self.queue.flush(&self.pen)? {
+            Outcome::Durable { .. } => self.check_health(),
+            Outcome::Failed(why) => Err(AppendError::Poisoned { why }),
+        }
     }
 
     /// Appends a record that must be followed by a closing one.
@@ -302,10 +256,29 @@ impl Journal {
     }
 
     pub(crate) fn write(&self, new: NewRecord, phase: Phase) -> Result<Receipt, AppendError> {
+        let (prepared, blob, seq) = self.prepare(new, phase)?;
+        let receipt = self.settle(prepared, blob, seq)?;
+        if matches!(phase, Phase::Close { .. }) {
+            self.open_entries.fetch_sub(1, Ordering::Relaxed);
+        }
+        Ok(receipt)
+    }
+
+    fn prepare(&self, new: NewRecord, phase: Phase) -> Result<ToWrite, AppendError> {
         self.check_health()?;
         let seq = self.next_seq.fetch_add(1, Ordering::Relaxed);
         let (new, now) = (self.redaction.apply(new), self.clock.unix_seconds());
         let (prepared, blob) = record::prepare(new, phase, seq, now)?;
+        Ok((prepared, blob, seq))
+    }
+
+    /// Has a record written, and waits until it is durable.
+    fn settle(
+        &self,
+        prepared: Prepared,
+        blob: Option<BlobToWrite>,
+        seq: u64,
+    ) -> Result<Receipt, AppendError> {
         let in_flight = blob
             .is_some()
             .then(|| self.blobs_in_flight.read().unwrap_or_else(PoisonError::into_inner));
@@ -319,14 +292,10 @@ impl Journal {
         let id = prepared.facts.id;
         let (idx, outcome) = self.queue.append(prepared, &self.pen)?;
         drop(in_flight);
-        let receipt = match outcome {
-            Outcome::Durable { .. } => Receipt::new(idx, id, seq),
-            Outcome::Failed(why) => return Err(AppendError::Poisoned { why }),
-        };
-        if matches!(phase, Phase::Close { .. }) {
-            self.open_entries.fetch_sub(1, Ordering::Relaxed);
+        match outcome {
+            Outcome::Durable { .. } => Ok(Receipt::new(idx, id, seq)),
+            Outcome::Failed(why) => Err(AppendError::Poisoned { why }),
         }
-        Ok(receipt)
     }
 
     /// Closes what a crash left open, and records that there was one.

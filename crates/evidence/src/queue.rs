@@ -2,7 +2,8 @@
 //!
 //! Everybody in a batch is woken by one call when it is durable, so that many producers cost
 //! little more than one. A producer that is alone writes its record itself: waking the thread that writes,
-//! and being woken by it, takes longer than the writing.
+//! and being woken by it, takes longer than the writing. What nobody waits for is written with the next record that somebody
+//! waits for, or soon by itself.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -30,6 +31,9 @@ pub(crate) struct Queue {
 /// A batch is at most about this long, however many records that is.
 const BATCH_BYTES_MAX: usize = 4 << 20;
 
+/// So long a record for which nobody waits may lie there.
+const SOON: Duration = Duration::from_millis(20);
+
 #[derive(Default)]
 struct Forming {
     batch: Batch,
@@ -39,6 +43,10 @@ struct Forming {
     spare: Buffers,
     /// The thread that writes sleeps until it is woken. Waking one that is awake costs as much.
     writer_sleeps: bool,
+    /// Somebody waits for the batch.
+    awaited: bool,
+    /// When its first record came.
+    since: Option<Instant>,
     /// The thread is to look whether a checkpoint is due.
     is_nudged: bool,
     closed: bool,
@@ -124,15 +132,17 @@ impl Queue {
     pub(crate) fn append(&self, record: Prepared, pen: &Pen) -> Result<(u64, Outcome), Closed> {
         let (idx, mut forming, first) = self.put(record)?;
         match self.durability {
-            Durability::Synced if first && forming.writer_sleeps => match pen.try_hold() {
-                Some(writer) => {
-                    let batch = self.take_formed(&mut forming);
-                    drop(forming);
-                    Ok((idx, pen::write_alone(writer, batch, self)))
+            Durability::Synced if !forming.awaited && forming.writer_sleeps => {
+                match pen.try_hold() {
+                    Some(writer) => {
+                        let batch = self.take_formed(&mut forming);
+                        drop(forming);
+                        Ok((idx, pen::write_alone(writer, batch, self)))
+                    }
+                    None => Ok((idx, self.wait(forming))),
                 }
-                None => Ok((idx, self.wait(forming, first))),
-            },
-            Durability::Synced => Ok((idx, self.wait(forming, first))),
+            }
+            Durability::Synced => Ok((idx, self.wait(forming))),
             Durability::DangerouslyUnsynced => {
                 // Nothing is promised, so there is nothing to wait for.
                 self.wake(forming, first);
@@ -141,10 +151,11 @@ impl Queue {
         }
     }
 
-    /// Puts a record into the batch and waits for nothing. It is durable when one behind it is.
+    /// Puts a record into the batch and waits for nothing. It is durable when one behind it is, and soon by itself.
     pub(crate) fn post(&self, record: Prepared) -> Result<(), Closed> {
         let (_, forming, first) = self.put(record)?;
-        self.wake(forming, first);
+        let is_full = self.is_full(&forming.batch);
+        self.wake(forming, first || is_full);
         Ok(())
     }
 
@@ -164,6 +175,7 @@ impl Queue {
         let first = forming.batch.buffers.records.len() == 1;
         if first {
             forming.batch.first = idx;
+            forming.since = Some(Instant::now());
         }
         Ok((idx, forming, first))
     }
@@ -183,22 +195,48 @@ impl Queue {
             return Err(Closed);
         }
         forming.batch.wants_checkpoint = true;
-        Ok(self.wait(forming, true))
+        Ok(self.wait(forming))
+    }
+
+    /// Waits for whatever has formed, and for what is being written.
+    pub(crate) fn flush(&self, pen: &Pen) -> Result<Outcome, Closed> {
+        let forming = self.lock();
+        if forming.closed {
+            return Err(Closed);
+        }
+        if forming.batch.is_empty() {
+            drop(forming);
+            drop(pen.hold());
+            return Ok(Outcome::Durable { checkpoint: None });
+        }
+        Ok(self.wait(forming))
     }
 
     /// Waits for a batch to form, but not longer than `patience`. From then on no producer writes by itself until this is called
     /// again.
     pub(crate) fn wait_for_work(&self, patience: Duration) {
         self.linger();
-        let idle = |forming: &mut Forming| {
-            let has_none = forming.batch.is_empty() && !forming.is_nudged;
-            forming.writer_sleeps = has_none && !forming.closed;
-            forming.writer_sleeps
-        };
-        let waited = self.work.wait_timeout_while(self.lock(), patience, idle);
-        let (mut forming, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        let (begun, mut forming) = (Instant::now(), self.lock());
+        while let Some(left) = self.patience(&forming, begun, patience) {
+            forming.writer_sleeps = true;
+            let waited = self.work.wait_timeout(forming, left);
+            forming = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
         forming.writer_sleeps = false;
         forming.is_nudged = false;
+    }
+
+    /// How long the thread that writes may go on sleeping; none if there is something to do now.
+    fn patience(&self, forming: &Forming, begun: Instant, patience: Duration) -> Option<Duration> {
+        let has_to_wake = forming.closed || forming.is_nudged || forming.awaited;
+        let left = match (forming.since, self.durability) {
+            _ if has_to_wake || self.is_full(&forming.batch) => None,
+            (None, _) => patience.checked_sub(begun.elapsed()),
+            // Nobody waits for anything then, and it has gathered already.
+            (Some(_), Durability::DangerouslyUnsynced) => None,
+            (Some(since), Durability::Synced) => SOON.checked_sub(since.elapsed()),
+        };
+        left.filter(|it| !it.is_zero())
     }
 
     /// Takes what has formed.
@@ -212,6 +250,7 @@ impl Queue {
 
     fn take_formed(&self, forming: &mut Forming) -> Batch {
         self.formed.store(false, Ordering::Relaxed);
+        (forming.awaited, forming.since) = (false, None);
         let batch = std::mem::take(&mut forming.batch);
         forming.batch.buffers = std::mem::take(&mut forming.spare);
         if self.is_full(&batch) {
@@ -260,9 +299,11 @@ impl Queue {
         self.room.notify_all();
     }
 
-    fn wait(&self, forming: MutexGuard<'_, Forming>, wake_writer: bool) -> Outcome {
+    fn wait(&self, mut forming: MutexGuard<'_, Forming>) -> Outcome {
         let done = Arc::clone(&forming.batch.done);
-        self.wake(forming, wake_writer);
+        let first = !forming.awaited;
+        forming.awaited = true;
+        self.wake(forming, first);
         done.wait()
     }
 

@@ -10,8 +10,9 @@ use serde_json::Value;
 
 use crate::blobs::Blobs;
 use crate::checkpoints::{self, CheckpointError, Kept};
-use crate::journal::{Journal, Receipt};
+use crate::journal::Journal;
 use crate::layout::Layout;
+use crate::receipt::Receipt;
 use crate::segment::{self, Header, Item, Walk};
 
 /// The longest content that is read back, in bytes.

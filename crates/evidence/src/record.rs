@@ -133,9 +133,6 @@ pub(crate) struct BlobToWrite {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RecordError {
-    /// Content that is kept beside its record must be there before it.
-    #[error("what is posted without waiting must be short enough to stand in its record")]
-    TooLongToPost,
     /// Doubles do not print alike everywhere.
     #[error("a record holds integers and text, not the double {0}; write it as text")]
     Double(String),

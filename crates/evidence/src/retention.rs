@@ -12,9 +12,10 @@ use serde_json::json;
 
 use crate::chain::{self, Retired};
 use crate::checkpoints::{self, CheckpointError};
-use crate::journal::{AppendError, Journal};
+use crate::journal::Journal;
 use crate::layout::Layout;
 use crate::reader::{ReadError, Reader};
+use crate::receipt::AppendError;
 use crate::record::NewRecord;
 use crate::segment;
 use crate::tree::{Tree, TreeError};

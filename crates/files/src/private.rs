@@ -181,14 +181,21 @@ pub const TEMPORARY: &str = ".lazaret-new-";
 
 /// Appends a line. A torn one before it is cut off first.
 pub fn append_line(path: &Path, line: &[u8]) -> io::Result<()> {
+    append_line_soon(path, line)?.sync_data()
+}
+
+/// As [`append_line`], durable no later than the next line that is appended so: the process may end, not the machine.
+pub fn append_line_soon(path: &Path, line: &[u8]) -> io::Result<File> {
     let is_new = !path.exists();
     let mut file = open_with(path, OpenOptions::new().read(true).append(true).create(true))?;
     cut_torn_line(&file)?;
     let mut line = line.to_vec();
     line.push(b'\n');
     file.write_all(&line)?;
-    file.sync_data()?;
-    if is_new { sync_parent(path) } else { Ok(()) }
+    if is_new {
+        sync_parent(path)?;
+    }
+    Ok(file)
 }
 
 /// Cuts off what a crash left of a last line.

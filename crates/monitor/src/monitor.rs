@@ -315,6 +315,11 @@ impl Monitor {
         Ok(state::keep(&*self.setup.state, session, change)?)
     }
 
+    /// As [`Self::keep`], durable no later than the next change that is kept so.
+    pub(crate) fn keep_soon(&self, session: &mut Session, change: &Change) -> Result<(), Refusal> {
+        Ok(state::keep_soon(&*self.setup.state, session, change)?)
+    }
+
     /// INVARIANT (NothingSilent): what was turned away before it could be judged leaves a record too.
     pub(crate) fn turned_away(&self, who: &Caller, asked: &[u8], error: Refusal) -> Refusal {
         let clean = self.scrubber.as_ref();

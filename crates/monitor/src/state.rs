@@ -29,6 +29,18 @@ pub trait State: Labels + Approvals + Talked {
         summary: &Summary,
     ) -> Result<(), StateError>;
 
+    /// Adds a change that is durable no later than the next one which [`State::append`] is given, in whatever session, and
+    /// known to whoever looks from now on. If it cannot be kept, nothing after it is.
+    ///
+    /// # Errors
+    /// If it will not be durable.
+    fn append_soon(
+        &self,
+        session: &SessionId,
+        change: &[u8],
+        summary: &Summary,
+    ) -> Result<(), StateError>;
+
     /// Puts one change in place of all before it.
     ///
     /// # Errors
@@ -72,10 +84,10 @@ pub trait Talked: Send + Sync {
     /// If the store does not work.
     fn talk(&self, user: &UserId, agent: &AgentId) -> Result<Option<Vec<u8>>, StateError>;
 
-    /// Keeps it, in the place of what was there.
+    /// Keeps it, in the place of what was there: durable no later than the next change of a session.
     ///
     /// # Errors
-    /// If it may not be durable.
+    /// If it will not be durable.
     fn keep_talk(&self, user: &UserId, agent: &AgentId, talk: &[u8]) -> Result<(), StateError>;
 
     /// The form of a prompt, by its digest.
@@ -84,10 +96,11 @@ pub trait Talked: Send + Sync {
     /// If the store does not work.
     fn prompt(&self, form: &Digest) -> Result<Option<Vec<u8>>, StateError>;
 
-    /// Keeps the form of a prompt. The ones that were registered longest ago make room.
+    /// Keeps the form of a prompt, durable no later than the next change of a session. The ones that were registered longest
+    /// ago make room.
     ///
     /// # Errors
-    /// If it may not be durable.
+    /// If it will not be durable.
     fn keep_prompt(&self, form: &Digest, kept: &[u8]) -> Result<(), StateError>;
 }
 
@@ -160,6 +173,22 @@ pub(crate) fn keep(
         state.compact(&id, &snapshot, &session.summary())?;
         session.was_compacted(snapshot.len());
     }
+    Ok(())
+}
+
+/// Keeps a change that is durable no later than the next one for which [`keep`] is called: nobody acts on it before.
+pub(crate) fn keep_soon(
+    state: &dyn State,
+    session: &mut Session,
+    change: &Change,
+) -> Result<(), StateError> {
+    let bytes = written(change)?;
+    if bytes == NOTHING {
+        return Ok(());
+    }
+    state.append_soon(&session.who().session, &bytes, &session.summary())?;
+    // Whoever keeps what follows looks whether they have grown.
+    let _ = session.has_kept(bytes.len());
     Ok(())
 }
 

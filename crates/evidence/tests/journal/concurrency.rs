@@ -107,3 +107,64 @@ fn a_second_writer_is_told_who_has_the_journal() {
     drop(journal);
     drop(open(dir.path()));
 }
+
+#[test]
+fn what_is_posted_keeps_its_place_and_is_written_with_what_is_waited_for() {
+    const PRODUCERS: u64 = 8;
+    const EACH: u64 = 60;
+    let dir = tempfile::tempdir().unwrap();
+    let (journal, _) = Journal::open(&Config { queue_records: 8, ..config(dir.path()) }).unwrap();
+    std::thread::scope(|scope| {
+        for producer in 0..PRODUCERS {
+            let journal = &journal;
+            scope.spawn(move || {
+                for step in 0..EACH {
+                    let number = producer * EACH + step;
+                    match step % 3 {
+                        2 => drop(journal.append(numbered(number)).unwrap()),
+                        _ => drop(journal.post(numbered(number)).unwrap()),
+                    }
+                }
+            });
+        }
+    });
+    // The last of each was waited for, and so was everything before it.
+    let mut stored = numbers(dir.path());
+    for producer in 0..PRODUCERS {
+        let own = |it: &u64| *it / EACH == producer;
+        assert!(stored.iter().copied().filter(own).eq(producer * EACH..(producer + 1) * EACH));
+    }
+    stored.sort_unstable();
+    assert!(stored.into_iter().eq(0..PRODUCERS * EACH));
+    assert!(journal.writer_stats().syncs <= PRODUCERS * EACH / 3 + 8);
+    journal.close().unwrap();
+    assert_sound(dir.path());
+}
+
+#[test]
+fn what_is_posted_last_is_written_by_itself_or_when_somebody_waits() {
+    let dir = tempfile::tempdir().unwrap();
+    let journal = open(dir.path());
+    journal.post(numbered(0)).unwrap();
+    while numbers(dir.path()).is_empty() {
+        std::thread::yield_now();
+    }
+    journal.post(numbered(1)).unwrap();
+    journal.flush().unwrap();
+    assert_eq!(numbers(dir.path()), [0, 1]);
+    // Content that is kept beside its record can be posted, too.
+    let mut long = numbered(2);
+    long.content =
+        evidence::Content::Bytes { bytes: vec![b'x'; 1 << 20], mime: "text/plain".to_owned() };
+    journal.post(long).unwrap();
+    journal.close().unwrap();
+    let mut records = 0;
+    let reader = Reader::open(dir.path()).unwrap();
+    let see = |_: evidence::Entry<'_>| {
+        records += 1;
+        ControlFlow::<()>::Continue(())
+    };
+    reader.read(reader.start().unwrap(), see).unwrap();
+    assert_eq!(records, 3);
+    assert_sound(dir.path());
+}

@@ -165,6 +165,8 @@ impl Control {
             PromptAct::Register { prompt, tokens, public } => {
                 let sources = Sources { prompt: prompt.as_deref(), tokens, public };
                 let done = self.monitor.register_system_prompt(&who, &sources)?;
+                // Whoever is told of a record finds it.
+                self.journal.flush().map_err(Refusal::from)?;
                 Ok(json!({
                     "ok": true,
                     "prompt_sha256": done.prompt_hash,
@@ -181,6 +183,7 @@ impl Control {
             }
             PromptAct::Clear {} => {
                 let record = self.monitor.clear_system_prompt(&who)?;
+                self.journal.flush().map_err(Refusal::from)?;
                 Ok(json!({ "ok": true, "record": record.to_string() }))
             }
         }
@@ -190,6 +193,7 @@ impl Control {
     fn say(&self, session: &SessionId, text: &str) -> Result<Value, Undone> {
         let who = self.monitor.caller_of(session)?;
         let heard = self.monitor.hear_turn(&who, text)?;
+        self.journal.flush().map_err(Refusal::from)?;
         let answer = match heard.answer {
             Confirmation::Yes(_) => "yes",
             Confirmation::No => "no",

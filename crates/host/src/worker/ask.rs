@@ -76,7 +76,7 @@ fn request(worker: &Inner, purpose: Purpose, messages: Vec<Message>) -> Request 
     match purpose {
         Purpose::Step => Request {
             model: worker.model.clone(),
-            system: super::shared::held(&worker.system).clone(),
+            system: super::shared::held(&worker.instructions).text.clone(),
             messages,
             tools: worker.offer.tools.clone(),
             max_tokens: None,

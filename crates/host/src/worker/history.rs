@@ -55,7 +55,7 @@ impl History {
         files::private::remove(&self.path).map(|()| was_there)
     }
 
-    /// Adds a turn: first its label, then its text.
+    /// Adds a turn: first its label, then its text. What the user says is durable with the answer.
     ///
     /// # Errors
     /// If it may not be durable.
@@ -72,7 +72,11 @@ impl History {
         };
         turns.append_turn(&who.session, role, &Digest::of(spoken.text.as_bytes()), tag)?;
         let line = serde_json::to_vec(spoken).map_err(io::Error::other)?;
-        Ok(files::private::append_line(&self.path, &line)?)
+        match spoken.role {
+            Role::User => files::private::append_line_soon(&self.path, &line).map(drop)?,
+            Role::Assistant => files::private::append_line(&self.path, &line)?,
+        }
+        Ok(())
     }
 
     /// The last `at_most` things that were said, oldest first, as far as the store knows them: a text that somebody rewrote is

@@ -10,6 +10,13 @@ use scan::boundary::Nonce;
 
 use super::offer::Offer;
 
+/// What an agent is told, and what of it the agent may say.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Instructions {
+    pub(super) text: String,
+    pub(super) public: Vec<String>,
+}
+
 /// Puts the instructions together, as they are at `now` (in seconds since 1970).
 ///
 /// # Errors

@@ -21,6 +21,7 @@ use super::link::Link;
 use super::meter::Metered;
 use super::model::Asks;
 use super::offer::Offer;
+use super::prompt::Instructions;
 use super::questions::Questions;
 use super::shared::{Bounds, Current, Shared, held};
 use super::spawner::Spawner;
@@ -67,7 +68,7 @@ pub(super) struct Inner {
     pub(super) offer: Offer,
     pub(super) model: String,
     pub(super) fast: String,
-    pub(super) system: Mutex<String>,
+    pub(super) instructions: Mutex<Instructions>,
     /// Can a person be asked?
     pub(super) reachable: bool,
     /// The gate behind which the session is, as long as there is one.
@@ -162,7 +163,7 @@ impl Worker {
                 .unwrap_or_else(|| "default".to_owned()),
             fast: "fast".to_owned(),
             offer,
-            system: Mutex::default(),
+            instructions: Mutex::default(),
             // Sub-agents and jobs wait for nobody: what is asked about their calls waits where all questions do.
             reachable: options.approver == monitor::Approver::Reachable
                 && options.starter == Starter::Person,

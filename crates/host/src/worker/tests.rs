@@ -137,7 +137,7 @@ fn house(home: &Path, play: impl FnOnce(UnixStream) + Send + 'static) -> House {
         offer,
         model: "default".to_owned(),
         fast: "fast".to_owned(),
-        system: Mutex::default(),
+        instructions: Mutex::default(),
         reachable: true,
         gate: Arc::downgrade(&gate),
         lease,

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
+use aegx::Digest;
 use agent::{
     Frame, FromWorker, MODEL_CALLS_MAX, Question, Rebuilder, Reply, Status, ToWorker, TurnError,
     TurnErrorCode,
@@ -14,6 +15,7 @@ use scan::leak::Sources;
 
 use super::history::{self, Spoken};
 use super::inbox::Next;
+use super::prompt::Instructions;
 use super::shared::{Bounds, OfTurn, Shared, held};
 use super::start::Worker;
 use super::{END_WITHIN, ERROR_CHARS_MAX, TURN_MAX, ask, call, prompt, questions, told};
@@ -120,16 +122,32 @@ impl Worker {
         public.extend_from_slice(turn.memory);
         // The user can read the files of the workspace.
         public.extend(files.into_iter().map(|it| it.1));
-        let sources = Sources { prompt: Some(&system), public: &public, ..Sources::default() };
-        let registered = monitor.register_system_prompt(&inner.who, &sources);
-        registered.map_err(|it| busy(it.to_string()))?;
-        *held(&inner.system) = system;
+        self.register(monitor, Instructions { text: system, public })?;
         let fresh = self.fresh.swap(false, Ordering::AcqRel);
         Ok(ToWorker::Message {
             content: turn.content.to_owned(),
             resume_session_id: Some(inner.who.session.as_str().to_owned()),
             history: if fresh { history::messages(turn.earlier) } else { Vec::new() },
         })
+    }
+
+    /// Has answers compared with these instructions from here on. The same as for the turn before need not be registered
+    /// again, unless somebody put others in their place.
+    fn register(&self, monitor: &Monitor, told: Instructions) -> Result<(), TurnError> {
+        let busy = |why: String| TurnError::new(TurnErrorCode::Busy, why);
+        let who = &self.inner.who;
+        let mut last = held(&self.inner.instructions);
+        let counts = monitor.prompt_hash(who).map_err(|it| busy(it.to_string()))?;
+        if *last == told
+            && counts.is_some_and(|it| it == Digest::of(told.text.as_bytes()).to_string())
+        {
+            return Ok(());
+        }
+        let sources =
+            Sources { prompt: Some(&told.text), public: &told.public, ..Sources::default() };
+        monitor.register_system_prompt(who, &sources).map_err(|it| busy(it.to_string()))?;
+        *last = told;
+        Ok(())
     }
 
     /// Tokens that the turn has used so far.

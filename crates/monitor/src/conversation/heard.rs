@@ -6,7 +6,6 @@ use model::{Caller, Message, Source};
 use crate::monitor::Monitor;
 use crate::record;
 use crate::refusal::Refusal;
-use crate::session::Session;
 use crate::taint;
 use crate::understanding::Understanding;
 
@@ -21,13 +20,22 @@ pub struct Heard<'a> {
     pub text: &'a str,
 }
 
+/// What begins with a text.
+enum Begins {
+    Nothing,
+    /// A turn of the user.
+    Turn,
+    /// A turn of somebody else.
+    TurnOfOthers,
+}
+
 impl Monitor {
     /// A text reaches the agent. Its label is kept before it does.
     ///
     /// # Errors
     /// If it cannot be recorded or kept; then the agent must not see it.
     pub fn hear(&self, who: &Caller, heard: &Heard<'_>) -> Result<Understanding, Refusal> {
-        self.take_in(who, heard, |_| Ok(()))
+        self.take_in(who, heard, Begins::Nothing)
     }
 
     /// The user says something, and a turn of theirs begins with it.
@@ -36,10 +44,7 @@ impl Monitor {
     /// If it cannot be recorded or kept; then it was not said, though a turn may have begun.
     pub fn hear_turn(&self, who: &Caller, text: &str) -> Result<Understanding, Refusal> {
         let heard = Heard { source: Source::User, origin: "", text };
-        self.take_in(who, &heard, |session| {
-            let change = session.begin_turn();
-            self.keep(session, &change)
-        })
+        self.take_in(who, &heard, Begins::Turn)
     }
 
     /// Somebody who is not the user says something, and a turn begins with it: calls in it are theirs, and the user has
@@ -54,18 +59,15 @@ impl Monitor {
         text: &str,
     ) -> Result<Understanding, Refusal> {
         let heard = Heard { source: Source::Channel, origin, text };
-        self.take_in(who, &heard, |session| {
-            let change = session.begin_turn_of_others();
-            self.keep(session, &change)
-        })
+        self.take_in(who, &heard, Begins::TurnOfOthers)
     }
 
-    /// Takes in a text; `first` happens once it is recorded, and before it counts.
+    /// Takes in a text. A turn begins once it is recorded, and before it counts.
     fn take_in(
         &self,
         who: &Caller,
         heard: &Heard<'_>,
-        first: impl FnOnce(&mut Session) -> Result<(), Refusal>,
+        begins: Begins,
     ) -> Result<Understanding, Refusal> {
         let turned_away = |error| self.turned_away(who, heard.text.as_bytes(), error);
         let session = self.sessions().get(who).map_err(turned_away)?;
@@ -82,9 +84,18 @@ impl Monitor {
         };
         let text = self.without_secrets(heard.text);
         let new = record::heard(who, &label, &text, judged.as_ref());
-        let record = self.journal().append(new)?.id();
+        let (record, turn) = match begins {
+            Begins::Nothing => (self.journal().append(new)?.id(), None),
+            // Whatever the agent does in its turn is recorded behind these words, and waits for both.
+            Begins::Turn => (self.journal().post(new)?, Some(session.begin_turn())),
+            Begins::TurnOfOthers => {
+                (self.journal().post(new)?, Some(session.begin_turn_of_others()))
+            }
+        };
         label.record = record.to_hex().as_str().to_owned();
-        first(&mut session)?;
+        if let Some(turn) = turn {
+            self.keep_soon(&mut session, &turn)?;
+        }
         let (change, answer) = session.absorb_heard(&label, heard.text, now);
         self.keep(&mut session, &change)?;
         session.count_answer(&change);

@@ -193,10 +193,11 @@ impl Monitor {
 
     fn record_prompt(&self, who: &Caller, content: Value) -> Result<Digest, Refusal> {
         let new = record::of(who, RecordType::GuardDecision, KIND, Principal::Sys, content);
-        Ok(self.journal().append(new)?.id())
+        // Nothing happens by it: whatever is decided next is recorded behind it, and waits for both.
+        Ok(self.journal().post(new)?)
     }
 
-    /// Compares with another prompt from now on, if that can be kept.
+    /// Compares with another prompt from now on, if that can be kept. Nobody acts on it: it is kept with what the turn does.
     fn keep_prompt_of(
         &self,
         session: &mut Session,
@@ -207,6 +208,6 @@ impl Monitor {
         session.set_prompt(prompt);
         let change = session.kept_prompt().unwrap_or(PromptChange::Cleared);
         let change = Change { prompt: Some(change), ..Change::default() };
-        self.keep(session, &change).inspect_err(|_| session.set_prompt(before))
+        self.keep_soon(session, &change).inspect_err(|_| session.set_prompt(before))
     }
 }

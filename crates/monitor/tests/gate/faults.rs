@@ -192,6 +192,16 @@ impl State for FaultyState {
         self.store.append(session, change, summary)
     }
 
+    fn append_soon(
+        &self,
+        session: &SessionId,
+        change: &[u8],
+        summary: &Summary,
+    ) -> Result<(), StateError> {
+        self.fails()?;
+        self.store.append_soon(session, change, summary)
+    }
+
     fn compact(
         &self,
         session: &SessionId,

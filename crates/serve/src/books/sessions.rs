@@ -134,10 +134,10 @@ impl Books {
             Role::Assistant => "assistant",
         };
         let sql = "INSERT INTO messages (session, role, content, at) VALUES (?1, ?2, ?3, ?4)";
-        transaction.execute(sql, params![session, word, content, now])?;
+        transaction.prepare_cached(sql)?.execute(params![session, word, content, now])?;
         let title: String = content.chars().take(TITLE_CHARS_MAX).collect();
         let sql = "UPDATE sessions SET updated = ?2, title = CASE WHEN title = '' THEN ?3 ELSE title END WHERE id = ?1";
-        transaction.execute(sql, params![session, now, title])?;
+        transaction.prepare_cached(sql)?.execute(params![session, now, title])?;
         Ok(transaction.commit()?)
     }
 

@@ -96,14 +96,28 @@ impl SqliteStore {
             Durability::Synced => self.change(bytes, job),
             Durability::DangerouslyUnsynced => {
                 self.health.check()?;
-                self.queue.post(bytes, job)?;
+                self.queue.post(bytes, |db| job(db).map(drop))?;
                 Ok(true)
             }
         }
     }
 
-    /// Reads what is durable now, all of it at one moment, without making the writer wait.
+    /// Has `job` done with the next change that somebody waits for, or soon by itself: what it did is durable no later than
+    /// any later change. If it fails, so does every later one.
+    fn soon<J>(&self, bytes: usize, job: J) -> Result<(), Broken>
+    where
+        J: FnOnce(&Connection) -> Result<(), Broken> + Send + 'static,
+    {
+        self.health.check()?;
+        self.queue.post(bytes, job)
+    }
+
+    /// Reads what is durable now, all of it at one moment, without making the writer wait. Whoever looks sees what was to be
+    /// done before.
     fn look<T>(&self, job: impl FnOnce(&Connection) -> Result<T, Broken>) -> Result<T, Broken> {
+        if self.durability == Durability::Synced && self.queue.has_unsettled() {
+            self.change(0, |_| Ok(()))?;
+        }
         self.health.check()?;
         self.readers.read(job)
     }

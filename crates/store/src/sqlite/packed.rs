@@ -15,14 +15,25 @@ const MARK: &[u8] = b"\0lz1";
 
 /// The fastest level does not see that digits say little: what it leaves is half as long again.
 const LEVEL: u32 = 4;
+/// For what is written anew every turn, and soon replaced.
+const FAST: u32 = 1;
 
 /// A change as it is kept.
 pub(super) fn pack(change: &[u8]) -> Result<Vec<u8>, Broken> {
+    pack_at(change, LEVEL)
+}
+
+/// As [`pack`], for what does not stay for long.
+pub(super) fn pack_fast(passing: &[u8]) -> Result<Vec<u8>, Broken> {
+    pack_at(passing, FAST)
+}
+
+fn pack_at(change: &[u8], level: u32) -> Result<Vec<u8>, Broken> {
     if change.len() < PACKED_BYTES_MIN && !change.starts_with(MARK) {
         return Ok(change.to_vec());
     }
     let mut packed = MARK.to_vec();
-    let mut encoder = DeflateEncoder::new(change, Compression::new(LEVEL));
+    let mut encoder = DeflateEncoder::new(change, Compression::new(level));
     encoder.read_to_end(&mut packed).map_err(Broken::new)?;
     Ok(packed)
 }

@@ -2,9 +2,9 @@
 //!
 //! Everybody in a batch is woken by one call when it is durable, so that many producers cost
 //! little more than one. A producer that is alone does its job itself: waking the thread that writes, and being woken
-//! by it, takes as long as the job.
+//! by it, takes as long as the job. What nobody waits for is done with the next job that somebody waits for, or soon by itself.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -25,6 +25,8 @@ pub(super) struct Queue {
     room: Condvar,
     /// A hint that there is something to do; the truth is in `forming`.
     formed: AtomicBool,
+    /// Jobs for which nobody waits and that are not durable yet.
+    unsettled: AtomicUsize,
     /// Nothing is durable anyway, so what nobody waits for may wait.
     gathers: bool,
 }
@@ -41,6 +43,8 @@ struct Forming {
     writer_sleeps: bool,
     /// Somebody waits for a job of the batch.
     awaited: bool,
+    /// When its first job came.
+    since: Option<Instant>,
     closed: bool,
 }
 
@@ -52,6 +56,8 @@ pub(super) type Job = Box<dyn FnOnce(&Connection) -> Result<(), Broken> + Send>;
 pub(super) struct Batch {
     pub(super) jobs: Vec<Job>,
     bytes: usize,
+    /// Of them, those for which nobody waits.
+    pub(super) unawaited: usize,
     pub(super) done: Arc<Done>,
 }
 
@@ -64,6 +70,8 @@ pub(super) struct Done {
 
 /// So long the writer gathers where nothing is durable.
 const GATHER: Duration = Duration::from_millis(1);
+/// So long a job for which nobody waits may lie there.
+const SOON: Duration = Duration::from_millis(20);
 
 impl Queue {
     /// For a store of this durability.
@@ -81,8 +89,11 @@ impl Queue {
         T: Send + 'static,
         J: FnOnce(&Connection) -> Result<T, Broken> + Send + 'static,
     {
-        if let Some(writer) = self.alone(pen) {
-            return writer.run_alone(job);
+        if let Some((writer, batch)) = self.alone(pen) {
+            let unawaited = batch.unawaited;
+            let done = writer.run_alone(batch, job);
+            self.settled(unawaited);
+            return done;
         }
         let answer = Arc::new(Mutex::new(None));
         let slot = Arc::clone(&answer);
@@ -96,22 +107,33 @@ impl Queue {
         value.ok_or_else(stopped)
     }
 
-    /// Has `job` done some time.
+    /// Has `job` done with the next one that somebody waits for, or soon.
     pub(super) fn post<J>(&self, bytes: usize, job: J) -> Result<(), Broken>
     where
-        J: FnOnce(&Connection) -> Result<bool, Broken> + Send + 'static,
+        J: FnOnce(&Connection) -> Result<(), Broken> + Send + 'static,
     {
-        self.push(Box::new(move |db: &Connection| job(db).map(|_| ())), bytes, false).map(|_| ())
+        self.push(Box::new(job), bytes, false).map(drop)
     }
 
-    /// The writer, where nobody else wants it: the thread sleeps, nothing waits for it, and no producer has it.
-    fn alone<'a>(&self, pen: &'a Pen) -> Option<MutexGuard<'a, Writer>> {
-        let forming = self.lock();
-        let is_alone = forming.writer_sleeps && forming.batch.jobs.is_empty();
-        if !is_alone || forming.closed || self.gathers {
+    /// Is there a job for which nobody waits and that is not durable yet?
+    pub(super) fn has_unsettled(&self) -> bool {
+        self.unsettled.load(Ordering::Acquire) > 0
+    }
+
+    /// A batch was committed, or never will be.
+    pub(super) fn settled(&self, unawaited: usize) {
+        self.unsettled.fetch_sub(unawaited, Ordering::AcqRel);
+    }
+
+    /// The writer and what is to be done before, where nobody else wants it: the thread sleeps, nobody waits for it, and no
+    /// producer has it.
+    fn alone<'a>(&self, pen: &'a Pen) -> Option<(MutexGuard<'a, Writer>, Batch)> {
+        let mut forming = self.lock();
+        if !forming.writer_sleeps || forming.awaited || forming.closed || self.gathers {
             return None;
         }
-        writer::try_hold(pen)
+        let writer = writer::try_hold(pen)?;
+        Some((writer, self.take_formed(&mut forming)))
     }
 
     fn push(&self, job: Job, bytes: usize, awaited: bool) -> Result<Arc<Done>, Broken> {
@@ -126,9 +148,17 @@ impl Queue {
         forming.batch.bytes = forming.batch.bytes.saturating_add(bytes);
         self.formed.store(true, Ordering::Relaxed);
         let first = forming.batch.jobs.len() == 1;
+        if first {
+            forming.since = Some(Instant::now());
+        }
         let done = Arc::clone(&forming.batch.done);
-        let wake = (first && forming.writer_sleeps) || (self.gathers && awaited);
+        let urgent = first || (awaited && !forming.awaited) || forming.batch.is_full();
+        let wake = (urgent && forming.writer_sleeps) || (self.gathers && awaited);
         forming.awaited |= awaited;
+        if !awaited {
+            forming.batch.unawaited += 1;
+            self.unsettled.fetch_add(1, Ordering::AcqRel);
+        }
         drop(forming);
         if wake {
             self.work.notify_one();
@@ -144,23 +174,31 @@ impl Queue {
         } else {
             self.linger();
         }
-        let idle = |forming: &mut Forming| {
-            forming.writer_sleeps = forming.batch.jobs.is_empty() && !forming.closed;
-            forming.writer_sleeps
-        };
-        let waited = self.work.wait_while(self.lock(), idle);
-        waited.unwrap_or_else(PoisonError::into_inner).writer_sleeps = false;
+        let mut forming = self.lock();
+        while let Some(patience) = forming.patience(self.gathers) {
+            forming.writer_sleeps = true;
+            let waited = self.work.wait_timeout(forming, patience);
+            forming = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+        forming.writer_sleeps = false;
     }
 
     /// Takes the batch that has formed. `None` if nothing will come any more.
     pub(super) fn take(&self) -> Option<Batch> {
-        let mut forming = self.lock();
+        let batch = self.take_formed(&mut self.lock());
+        (!batch.jobs.is_empty()).then_some(batch)
+    }
+
+    fn take_formed(&self, forming: &mut Forming) -> Batch {
         forming.awaited = false;
+        forming.since = None;
         self.formed.store(false, Ordering::Relaxed);
         let batch = std::mem::take(&mut forming.batch);
-        drop(forming);
-        self.room.notify_all();
-        (!batch.jobs.is_empty()).then_some(batch)
+        if batch.is_full() {
+            // Only then does anybody wait for room.
+            self.room.notify_all();
+        }
+        batch
     }
 
     /// Stays awake for a moment: a lone producer is back at once, and waking up takes long.
@@ -182,6 +220,22 @@ impl Queue {
     fn lock(&self) -> MutexGuard<'_, Forming> {
         // Nothing in here can panic half-way, so a poisoned lock guards sound data.
         self.forming.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Forming {
+    /// How long the thread that writes may sleep; none if there is something to do now.
+    fn patience(&self, gathers: bool) -> Option<Duration> {
+        /// Nothing is there: whoever brings something wakes it.
+        const IDLE: Duration = Duration::from_secs(3600);
+        if self.closed {
+            return None;
+        }
+        let Some(since) = self.since else { return Some(IDLE) };
+        if gathers || self.awaited || self.batch.is_full() {
+            return None;
+        }
+        SOON.checked_sub(since.elapsed()).filter(|it| !it.is_zero())
     }
 }
 

@@ -46,6 +46,21 @@ impl State for SqliteStore {
         if known { Ok(()) } else { Err(StateError::Unknown { session: session.clone() }) }
     }
 
+    fn append_soon(
+        &self,
+        session: &SessionId,
+        change: &[u8],
+        summary: &Summary,
+    ) -> Result<(), StateError> {
+        check_length(change)?;
+        let (id, change, summary) = (session.clone(), pack(change)?, summary.clone());
+        Ok(self.soon(change.len() + ROW_BYTES, move |db| {
+            let n = summarise(db, &id, &summary)?
+                .ok_or_else(|| Broken::new(format_args!("there is no session `{id}`")))?;
+            insert(db, n, &change).map(drop)
+        })?)
+    }
+
     fn compact(
         &self,
         session: &SessionId,

@@ -6,7 +6,7 @@ use monitor::{StateError, TALK_BYTES_MAX, Talked};
 use rusqlite::{OptionalExtension as _, params};
 
 use super::SqliteStore;
-use super::packed::{pack, unpack};
+use super::packed::{pack_fast, unpack};
 use crate::error::Broken;
 
 /// Conversations that are kept; beyond, those that were silent for longest are forgotten.
@@ -32,7 +32,7 @@ impl Talked for SqliteStore {
     fn keep_talk(&self, user: &UserId, agent: &AgentId, talk: &[u8]) -> Result<(), StateError> {
         check(talk, TALK_BYTES_MAX)?;
         let (user, agent, talk) = (user.clone(), agent.clone(), talk.to_vec());
-        Ok(self.change(talk.len() + ROW_BYTES, move |db| {
+        Ok(self.soon(talk.len() + ROW_BYTES, move |db| {
             let mut insert = db.prepare_cached(
                 "INSERT INTO talks (user, agent, at, talk)
                  VALUES (?1, ?2, (SELECT coalesce(max(at), 0) + 1 FROM talks), ?3)
@@ -60,14 +60,18 @@ impl Talked for SqliteStore {
 
     fn keep_prompt(&self, form: &Digest, kept: &[u8]) -> Result<(), StateError> {
         check(kept, FORM_BYTES_MAX)?;
-        let (digest, kept) = (form.to_hex().as_str().to_owned(), pack(kept)?);
-        Ok(self.change(kept.len() + ROW_BYTES, move |db| {
-            db.execute("DELETE FROM prompts WHERE digest = ?1", [&digest])?;
-            let insert = "INSERT INTO prompts (digest, form) VALUES (?1, ?2)";
-            db.execute(insert, params![digest, kept])?;
-            let forget = "DELETE FROM prompts WHERE n NOT IN
-                 (SELECT n FROM prompts ORDER BY n DESC LIMIT ?1)";
-            db.execute(forget, [PROMPTS_MAX])?;
+        let (digest, kept) = (form.to_hex().as_str().to_owned(), pack_fast(kept)?);
+        Ok(self.soon(kept.len() + ROW_BYTES, move |db| {
+            let mut before = db.prepare_cached("DELETE FROM prompts WHERE digest = ?1")?;
+            before.execute([&digest])?;
+            let mut insert =
+                db.prepare_cached("INSERT INTO prompts (digest, form) VALUES (?1, ?2)")?;
+            insert.execute(params![digest, kept])?;
+            let mut forget = db.prepare_cached(
+                "DELETE FROM prompts WHERE n NOT IN
+                     (SELECT n FROM prompts ORDER BY n DESC LIMIT ?1)",
+            )?;
+            forget.execute([PROMPTS_MAX])?;
             Ok(())
         })?)
     }

@@ -54,6 +54,7 @@ pub(super) fn run(pen: &Pen, health: &Health, queue: &Queue) {
         let several = batch.jobs.len() > 1;
         let outcome = writer.commit(&mut batch);
         drop(writer);
+        queue.settled(batch.unawaited);
         batch.done.tell(outcome);
         if several {
             // Several producers were just woken and will be back at once. Letting them go first
@@ -68,13 +69,18 @@ impl Writer {
         Self { db, health }
     }
 
-    /// Does the job of a producer that is alone, on its own thread.
+    /// Does the job of a producer that is alone, on its own thread, after those for which nobody waits.
     pub(super) fn run_alone<T>(
         &self,
+        mut before: Batch,
         job: impl FnOnce(&Connection) -> Result<T, Broken>,
     ) -> Result<T, Broken> {
+        let work = |db: &Connection| {
+            before.jobs.drain(..).try_for_each(|it| it(db))?;
+            job(db)
+        };
         // A fault here must not end the producer, but the writing.
-        let done = panic::catch_unwind(AssertUnwindSafe(|| self.transact(job)));
+        let done = panic::catch_unwind(AssertUnwindSafe(|| self.transact(work)));
         done.unwrap_or_else(|_| {
             // If even this fails the transaction ends with the connection.
             let _ = self.db.execute_batch("ROLLBACK");

@@ -1,7 +1,7 @@
 //! Sessions: what was appended comes back, in order, for their owner alone.
 
 use model::{AgentId, Caller, Profile, UserId};
-use monitor::{State, StateError, Summary};
+use monitor::{State, StateError, Summary, Talked as _};
 use store::{CHANGE_BYTES_MAX, Oversight, SessionState};
 
 use crate::store::common::{caller, database, open, session, summary};
@@ -171,4 +171,54 @@ fn a_long_session_takes_little_room_and_what_is_free_is_given_back() {
     let store = open(dir.path());
     assert!(length() < 1 << 20, "{}", length());
     assert_eq!(store.open(&who, Profile::Standard).unwrap().changes, [b"{}".to_vec()]);
+}
+
+#[test]
+fn what_is_kept_soon_is_seen_at_once_and_lasts() {
+    let dir = tempfile::tempdir().unwrap();
+    let (store, who) = (open(dir.path()), caller("a"));
+    store.open(&who, Profile::Standard).unwrap();
+    for number in 0..100_u8 {
+        store.append_soon(&who.session, &[number, 0], &summary(1)).unwrap();
+        if number % 7 == 0 {
+            store.append(&who.session, &[number, 1], &summary(1)).unwrap();
+        }
+        store.keep_talk(&who.user, &who.agent, &[number]).unwrap();
+        assert_eq!(store.talk(&who.user, &who.agent).unwrap(), Some(vec![number]));
+    }
+    // In order, with those that were waited for.
+    let all: Vec<Vec<u8>> = store.open(&who, Profile::Standard).unwrap().changes;
+    assert!(all.is_sorted() && all.len() == 115);
+    store.append_soon(&who.session, b"last", &summary(1)).unwrap();
+    // Nobody waits for it, and another process sees it all the same.
+    let other = open(dir.path());
+    while other.open(&who, Profile::Standard).unwrap().changes.len() < 116 {
+        std::thread::yield_now();
+    }
+    store.append_soon(&who.session, b"the very last", &summary(1)).unwrap();
+    drop(store);
+    assert_eq!(other.open(&who, Profile::Standard).unwrap().changes.len(), 117);
+}
+
+#[test]
+fn producers_that_wait_and_that_do_not_lose_nothing_beside_each_other() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = open(dir.path());
+    std::thread::scope(|scope| {
+        for number in 0..6_u8 {
+            let (store, who) = (&store, caller(&format!("s{number}")));
+            scope.spawn(move || {
+                store.open(&who, Profile::Standard).unwrap();
+                for step in 0..60 {
+                    let change = [step];
+                    match (step + number) % 3 {
+                        0 => store.append(&who.session, &change, &summary(1)).unwrap(),
+                        _ => store.append_soon(&who.session, &change, &summary(1)).unwrap(),
+                    }
+                }
+                let all = store.open(&who, Profile::Standard).unwrap().changes;
+                assert!(all.into_iter().flatten().eq(0..60));
+            });
+        }
+    });
 }
