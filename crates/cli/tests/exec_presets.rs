@@ -58,7 +58,8 @@ impl Place {
         let mut command = Command::new(LAZARET);
         command.arg("exec").args(words).current_dir(self.at("work")).env_clear();
         let bin = self.at("home/.local/bin");
-        command.env("PATH", format!("{}:/usr/bin:/bin", bin.display()));
+        let planted = self.at("work/bin");
+        command.env("PATH", format!("{}:{}:/usr/bin:/bin", bin.display(), planted.display()));
         command.env("HOME", self.at("home")).env("LAZARET_HOME", self.at("state"));
         command.env("ANTHROPIC_API_KEY", "claude-key").env("SECRET_TOKEN", "canary-key");
         let output = command.stdin(Stdio::null()).output().unwrap();
@@ -254,6 +255,67 @@ fn servers_of_an_agent_in_its_cage_run_outside_behind_the_gateway() {
     assert!(rest.contains("has no such server") && err.contains("No such file"), "{out}{err}");
     let begun = lazaret(&state, &["evidence", "query", "--json"]).run().out;
     assert!(begun.contains("mcp_lifecycle"), "{begun}");
+    lazaret(&state, &["daemon", "stop"]).run();
+}
+
+#[test]
+fn what_an_agent_can_change_decides_nothing_of_what_runs_outside() {
+    let place = Place::new("claude", r#". "$PWD/script""#);
+    let (state, work) = (place.at("state"), place.at("work"));
+    fs::set_permissions(&state, fs::Permissions::from_mode(0o700)).unwrap();
+    let program = files::resolved(LAZARET.as_ref()).unwrap().display().to_string();
+    let (state_text, work_text) = (state.display().to_string(), work.display().to_string());
+    let (there, script) = (place.at("there"), format!("{work_text}/server.sh"));
+    // The last one is started: where it is, and what it finds by its name, is written down.
+    let tells =
+        format!("(pwd; command -v planted || echo none) > {}; echo told >&2", there.display());
+    let lines: [(&str, &[&str]); 6] = [
+        ("script", &["--no-cage", "--", "sh", &script]),
+        ("hidden", &["--no-cage", "--", "sh", "-c", &format!("cd '{work_text}' && ./server.sh")]),
+        ("given", &["--env", "TOKEN", "--", "sh", &script]),
+        ("beside", &["--", "./server.sh"]),
+        ("loads", &["--no-cage", "--", "sh", "-c", "true"]),
+        ("tells", &["--no-cage", "--", "sh", "-c", &tells]),
+    ];
+    let (mut servers, mut asks) = (json!({}), String::new());
+    for (name, rest) in lines {
+        let words = ["mcp", "--home", &*state_text, "--name", name];
+        let args: Vec<&str> = words.iter().chain(rest).copied().collect();
+        let quoted: Vec<String> = args.iter().map(|it| format!("\"{it}\"")).collect();
+        asks += &format!("echo \"{name}: $({program} {} 2>&1 < /dev/null)\"\n", quoted.join(" "));
+        let env = if name == "loads" { json!({ "ENV": script }) } else { json!({}) };
+        servers[name] = json!({ "command": program, "args": args, "env": env });
+    }
+    place.put("home/.claude.json", &json!({ "mcpServers": servers }).to_string());
+    let plant = "printf '#!/bin/sh\ntouch ../escaped\n' | tee server.sh > bin/planted\nchmod +x server.sh bin/planted\n";
+    place.put("work/script", &format!("mkdir bin\n{plant}{asks}"));
+    let (code, out, err) = place.run(&["--", "claude"]);
+    for (name, why) in [
+        ("script", "what the agent can change"),
+        ("hidden", "what the agent can change"),
+        ("given", "what the agent can change"),
+        ("beside", "the agent can change `./server.sh`"),
+        ("loads", "what the agent can change"),
+        ("tells", "told"),
+    ] {
+        let said = out.split(&format!("{name}: ")).nth(1).unwrap_or_default();
+        let said = said.lines().take(2).collect::<Vec<_>>().join(" ");
+        assert!(said.contains(why), "{name}: {said} ({code} {out}{err})");
+    }
+    let seen = place.read("there");
+    assert!(!seen.contains(&work_text) && seen.ends_with("none\n"), "{seen}");
+    assert!(!place.at("escaped").exists() && !place.at("work/../escaped").exists());
+    // A configuration that lies in the workspace is the agent's.
+    fs::rename(place.at("home/.claude.json"), place.at("home/own.json")).unwrap();
+    fs::create_dir(place.at("home/proj")).unwrap();
+    fs::rename(place.at("home/own.json"), place.at("home/proj/own.json")).unwrap();
+    fs::rename(place.at("work/script"), place.at("home/proj/script")).unwrap();
+    fs::remove_file(place.at("there")).unwrap();
+    symlink(place.at("home/proj/own.json"), place.at("home/.claude.json")).unwrap();
+    let proj = place.at("home/proj").display().to_string();
+    let (code, out, err) = place.run(&["--dir", &proj, "--", "claude"]);
+    assert_eq!(out.matches("lies where the agent can change it").count(), 6, "{code} {out}{err}");
+    assert!(!place.at("there").exists());
     lazaret(&state, &["daemon", "stop"]).run();
 }
 

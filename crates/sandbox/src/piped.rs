@@ -64,8 +64,8 @@ impl Piped {
         Ok((piped, Pipes { input, output }))
     }
 
-    /// Starts `program` with exactly this environment, in `folder`, between ends that somebody else has. What it says on stderr goes
-    /// where ours goes.
+    /// Starts `program` with exactly this environment, in `folder`, between ends that somebody else has: of its standard input, of its
+    /// standard output, and for what it says on stderr.
     ///
     /// # Errors
     /// If it cannot be started.
@@ -78,11 +78,11 @@ impl Piped {
         args: &[String],
         env: &[(OsString, OsString)],
         folder: &Path,
-        (input, output): (OwnedFd, OwnedFd),
+        [input, output, said]: [OwnedFd; 3],
     ) -> io::Result<Self> {
         let mut command = Command::new(program);
         command.args(args).env_clear().envs(env.iter().map(|(name, value)| (name, value)));
-        command.current_dir(folder).stdin(input).stdout(output).stderr(Stdio::inherit());
+        command.current_dir(folder).stdin(input).stdout(output).stderr(said);
         Ok(Self { child: command.spawn()? })
     }
 

@@ -170,6 +170,8 @@ pub struct GatewayLine {
     pub args: Vec<String>,
     /// The variables that it is given.
     pub env: Vec<(String, String)>,
+    /// The file that says so.
+    pub file: PathBuf,
 }
 
 /// Returns the lines by which an agent starts our gateway, as its user's own configuration has them. What a project brings does
@@ -178,13 +180,15 @@ pub struct GatewayLine {
 pub fn gateway_lines(around: &Surroundings, host: Host) -> Vec<GatewayLine> {
     let around = Surroundings { project: None, ..around.clone() };
     let roots = around.roots();
-    let texts = around.mcp_files(host).into_iter();
-    let texts = texts.filter_map(|path| read(&path, &roots).ok().flatten());
-    let all = texts.filter_map(|text| defined(host, &text).ok()).flatten();
-    all.filter_map(|(_, server)| {
+    let files = around.mcp_files(host).into_iter();
+    let texts = files.filter_map(|path| Some((read(&path, &roots).ok().flatten()?, path)));
+    let all = texts.filter_map(|(text, path)| Some((defined(host, &text).ok()?, path)));
+    let all = all.flat_map(|(all, path)| all.into_iter().map(move |it| (it.1, path.clone())));
+    all.filter_map(|(server, file)| {
         let line = mcp::command_line(&server)?;
         let args = mcp::args_of_ours(&line, &around.lazaret)?.to_vec();
-        mcp::is_wrapped(&line, &around.lazaret).then(|| GatewayLine { args, env: given(&server) })
+        let is_wrapped = mcp::is_wrapped(&line, &around.lazaret);
+        is_wrapped.then(|| GatewayLine { args, env: given(&server), file })
     })
     .collect()
 }

@@ -59,7 +59,7 @@ impl Outside {
     ) -> Result<Option<Self>, Failure> {
         let around = wire::surroundings(named, None).ok();
         let Some((host, around)) = Host::parse(preset.name).zip(around) else { return Ok(None) };
-        let servers = Servers::of(&around, host, folder);
+        let servers = Servers::of(&around, host, (cage, folder));
         if setup::wiring(&around, host) == Wiring::NotInstalled && servers.is_empty() {
             return Ok(None);
         }

@@ -1,5 +1,6 @@
 //! `lazaret exec`: a command in a cage.
 
+mod changeable;
 mod line;
 pub(crate) mod line_of_servers;
 mod network;

@@ -154,6 +154,29 @@ pub(crate) fn seen_in_cage(line: &[String]) -> Result<String, String> {
     Ok(shown.join(", "))
 }
 
+/// What a line of ours starts.
+pub(crate) struct Started {
+    /// The server's program and its arguments; empty if it is reached at an address.
+    pub(crate) words: Vec<OsString>,
+    /// Whether the server has its cage and nothing beside: no variables, no network, nothing more to read.
+    pub(crate) is_plain: bool,
+}
+
+/// Reads a line of ours that starts one server for one client; `None` if it is another one.
+pub(crate) fn started_by(line: &[String]) -> Option<Started> {
+    let command = <Args as clap::Args>::augment_args(clap::Command::new("mcp"));
+    let found = command.try_get_matches_from(line).ok()?;
+    let Args { command: None, env, cage, secrets, url, http, server, .. } =
+        <Args as clap::FromArgMatches>::from_arg_matches(&found).ok()?
+    else {
+        return None;
+    };
+    let has_more = !env.is_empty() || !secrets.is_empty() || url.is_some();
+    let is_wider = cage.no_cage || !cage.network.is_empty() || !cage.readable.is_empty();
+    let is_one = http.address().is_none() && line.first().is_some_and(|it| it == "mcp");
+    is_one.then_some(Started { words: server, is_plain: !has_more && !is_wider })
+}
+
 /// The server that is named on the command line.
 fn spec(args: &Args) -> Result<Spec, Failure> {
     let by_itself = || match (&args.url, args.server.first()) {

@@ -9,9 +9,9 @@ use ::mcp::Gate as _;
 use ::mcp::http::client::Remote;
 use ::mcp::stdio::{Pipe, Server};
 use host::OpenedBy;
-use host::doors::mcp::servers::{line_of_address, line_of_command};
+use host::doors::mcp::servers::{Command, folder_that_counts, line_of_address, line_of_command};
 use host::doors::mcp::{CAGE, LINE, REACHED};
-use host::tool_servers::Template;
+use host::tool_servers::{Fetched, Template};
 use sandbox::{Piped, Pipes, Said};
 use serde_json::json;
 
@@ -120,11 +120,12 @@ impl Program {
             }
             false => (program.clone(), rest.to_vec()),
         };
-        let line = line_of_command(&self.words);
-        let detail = json!({ "caged": is_caged, "network": self.cage.network, LINE: line });
-        gate.lifecycle(name, CAGE, &detail);
         let mut env = environment(&self.env);
         env.extend(variables);
+        let detail = json!({
+            "caged": is_caged, "network": self.cage.network, LINE: self.line(&env, home),
+        });
+        gate.lifecycle(name, CAGE, &detail);
         let (child, pipes) =
             Piped::start(&program, &rest, &env, Said::WithOurs).map_err(|error| {
                 Failure::unable(format!("{name}: `{}`: {error}", program.to_string_lossy()))
@@ -132,6 +133,25 @@ impl Program {
         let Pipes { input, output } = pipes;
         let (name, input) = (name.to_owned(), Box::new(Pipe::new(input)));
         Ok((child, Server { name, input, output: Box::new(output) }))
+    }
+}
+
+impl Program {
+    /// By what it is known.
+    fn line(&self, env: &[(String, OsString)], home: &Path) -> String {
+        let cage = &self.cage;
+        let opened = (cage.network.as_slice(), cage.readable.as_slice());
+        // What was fetched before is run from where it lies, in a cage without a network.
+        let is_kept =
+            !cage.no_cage && cage.network.is_empty() && Fetched::read(&self.words).is_some();
+        let here = std::env::current_dir().unwrap_or_default();
+        let folder = if is_kept { None } else { folder_that_counts(home, &here) };
+        line_of_command(&Command {
+            words: &self.words,
+            env,
+            cage: (!cage.no_cage).then_some(opened),
+            folder: folder.as_deref(),
+        })
     }
 }
 

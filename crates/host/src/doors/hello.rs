@@ -23,7 +23,7 @@ const HELLO_BYTES_MAX: usize = 512;
 /// How long whoever connects may take to say what they want.
 const HELLO_MAX: Duration = Duration::from_secs(5);
 /// Descriptors that one connection may bring along.
-const DESCRIPTORS_MAX: usize = 2;
+const DESCRIPTORS_MAX: usize = 3;
 
 /// Why a first frame is none.
 #[derive(Debug, thiserror::Error)]

@@ -31,7 +31,7 @@ use crate::ipc::serve::each_connection;
 use crate::ipc::{Ends, FrameError, Limits, Socket, Stop, read, write};
 use calls::Calls;
 use hello::{Hello, PROTOCOL};
-use hook::HookDoor;
+use hook::{HookDoor, Lineage};
 
 pub use agent::{AgentRequest, Handed};
 pub use talk::Talks;
@@ -219,7 +219,7 @@ impl<'a> Doors<'a> {
         };
         // Without an answer it asks the next daemon.
         let Some(_under_way) = self.calls.begin() else { return };
-        let answer = self.hook.answer(host, event, &input);
+        let answer = self.hook.answer_below(host, event, &input, &Lineage::of_peer(stream));
         self.answered.fetch_add(1, Ordering::Relaxed);
         let (out, err) = (&answer.stdout, &answer.stderr);
         let line = format!("{PROTOCOL} {} {} {}\n", answer.exit, out.len(), err.len());

@@ -15,7 +15,7 @@ use vault::environment::OF_HOST;
 use super::cage::ServerCage;
 use super::endpoint::Endpoint;
 use super::secrets::Secrets;
-use crate::doors::mcp::servers::{line_of_address, line_of_command};
+use crate::doors::mcp::servers::{Command, line_of_address, line_of_command};
 use crate::doors::mcp::{CAGE, LINE, REACHED};
 use crate::named::{NamedWay, OpenedBy};
 use crate::workspace::Room;
@@ -66,11 +66,13 @@ pub(super) fn server(
             let readable: Vec<PathBuf> = read.clone();
             let cage = ServerCage { network, readable: &readable, workspace: Some(room.path()) };
             let (program, rest) = cage.command(&words, &given, home)?;
-            let line = line_of_command(&words);
-            judge.lifecycle(name, CAGE, &json!({ "caged": true, "network": network, LINE: line }));
             let host =
                 OF_HOST.iter().filter_map(|it| Some(((*it).to_owned(), std::env::var_os(it)?)));
             let env: Vec<(String, OsString)> = host.chain(variables).collect();
+            // Its folder is its own, and empty.
+            let cage = Some((network.as_slice(), read.as_slice()));
+            let line = line_of_command(&Command { words: &words, env: &env, cage, folder: None });
+            judge.lifecycle(name, CAGE, &json!({ "caged": true, "network": network, LINE: line }));
             // Nothing that a server prints may reach the terminal of whoever speaks to the agent.
             let started = Piped::start(&program, &rest, &env, Said::Nowhere);
             let (program, pipes) = started.map_err(|error| error.to_string())?;

@@ -15,7 +15,7 @@ const FOLDER: &str = "+ephemeral";
 
 /// A folder for a program that a session has to itself, beside the state directory, which no such program may see. Dropped, it
 /// is gone.
-pub(crate) struct Room(PathBuf);
+pub struct Room(PathBuf);
 
 /// Bytes of the name of one.
 const ROOM_BYTES: usize = 16;
@@ -25,7 +25,7 @@ impl Room {
     ///
     /// # Errors
     /// If it cannot be made.
-    pub(crate) fn make() -> io::Result<Self> {
+    pub fn make() -> io::Result<Self> {
         let mut random = [0; ROOM_BYTES];
         getrandom::fill(&mut random).map_err(io::Error::other)?;
         let name = format!("lazaret-server-{:032x}", u128::from_be_bytes(random));
@@ -34,7 +34,9 @@ impl Room {
         Ok(Self(path))
     }
 
-    pub(crate) fn path(&self) -> &Path {
+    /// Where it is.
+    #[must_use]
+    pub fn path(&self) -> &Path {
         &self.0
     }
 }

@@ -24,7 +24,7 @@ use crate::executor::WorkspaceFiles;
 
 pub(crate) use away::sweep;
 pub use away::{Gone, take_away};
-pub(crate) use ephemeral::Room;
+pub use ephemeral::Room;
 
 /// The folder of the state directory in which the labels of workspaces lie.
 pub const LABELS: &str = "workspaces";

@@ -10,6 +10,8 @@ mod carried;
 mod fetching;
 mod folder;
 mod interactive;
+mod lineage;
+mod mentioned;
 mod prompt;
 mod scheduled;
 mod session;
@@ -17,8 +19,6 @@ mod stamps;
 mod tools;
 
 use std::collections::HashMap;
-use std::fs::OpenOptions;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -34,22 +34,20 @@ use crate::doors::notify::Notifier;
 use crate::doors::verdict::{question, reason};
 use crate::doors::{before, saying};
 use crate::gate::Gate;
-use crate::trust::{self, Trust};
+use crate::trust::Trust;
 use announced::Announced;
 use call::Came;
 use carried::{Carried, Which};
+use lineage::Seats;
 use prompt::Prompt;
 use session::Hooked;
 use stamps::Stamps;
 
+pub(in crate::doors) use lineage::Lineage;
 pub(in crate::doors) use tools::type_of;
 
 /// Sessions of hooks that are open at once; whoever comes then is denied.
 const SESSIONS_MAX: usize = 4096;
-/// Files that one prompt may name.
-const MENTIONED_MAX: usize = 32;
-/// How much of such a file is read, in bytes.
-const MENTIONED_BYTES_MAX: u64 = 1 << 20;
 /// Words of hosts for a session that goes on with what was said in another, or before a summary.
 const GOES_ON: &[&str] = &["resume", "fork", "compact"];
 /// How much of a hook's input that is refused is recorded, in bytes.
@@ -70,6 +68,8 @@ pub struct HookDoor<'a> {
     /// Files that changed between calls, and nobody was seen to write them.
     changed: AtomicU64,
     stamps: Mutex<Stamps>,
+    /// From which processes the hooks of sessions come.
+    seats: Mutex<Seats>,
     notifier: Notifier,
 }
 
@@ -87,6 +87,7 @@ impl<'a> HookDoor<'a> {
             missed: AtomicU64::new(0),
             changed: AtomicU64::new(0),
             stamps: Mutex::default(),
+            seats: Mutex::default(),
             notifier: Notifier::default(),
         }
     }
@@ -94,6 +95,17 @@ impl<'a> HookDoor<'a> {
     /// Answers one hook, in the words of its host. Whatever goes wrong is a denial.
     #[must_use]
     pub fn answer(&self, host: Host, event: &str, input: &[u8]) -> Answer {
+        self.answer_below(host, event, input, &Lineage::default())
+    }
+
+    /// The same for a hook that comes from below these processes.
+    pub(in crate::doors) fn answer_below(
+        &self,
+        host: Host,
+        event: &str,
+        input: &[u8],
+        lineage: &Lineage,
+    ) -> Answer {
         let seen = match hooks::read(host, event, input) {
             Ok(seen) => seen,
             Err(error) => {
@@ -110,7 +122,7 @@ impl<'a> HookDoor<'a> {
                 return hooks::answer(host, event, None, &Reply::Deny { reason });
             }
         };
-        let reply = self.reply(host, &seen).unwrap_or_else(|why| {
+        let reply = self.reply(host, &seen, lineage).unwrap_or_else(|why| {
             let content = json!({ "host": host.as_str(), "event": event, "error": why });
             self.record("hook_refused", &content);
             Reply::Deny { reason: format!("Lazaret: {why}") }
@@ -118,11 +130,12 @@ impl<'a> HookDoor<'a> {
         hooks::answer(host, event, Some(&seen), &reply)
     }
 
-    fn reply(&self, host: Host, seen: &Seen) -> Result<Reply, String> {
+    fn reply(&self, host: Host, seen: &Seen, lineage: &Lineage) -> Result<Reply, String> {
+        let started_by = self.started_by(host, seen, lineage);
         if let Event::SessionEnd = seen.event {
-            return self.end(host, seen);
+            return self.end(host, seen, started_by.as_deref());
         }
-        let session = self.session(host, seen)?;
+        let session = self.session(host, seen, started_by.as_deref())?;
         let mut session = lock(&session);
         match &seen.event {
             Event::SessionStart { source } => {
@@ -131,7 +144,10 @@ impl<'a> HookDoor<'a> {
                 }
                 Ok(self.welcome(&session))
             }
-            Event::Prompt { text } => self.prompt(&mut session, seen, text),
+            Event::Prompt { text } => {
+                let is_agents = started_by.is_some() || session.is_of_agent();
+                self.prompt(&mut session, is_agents, text)
+            }
             Event::Before(tool) => self.before(&mut session, tool),
             Event::After { tool, output, failed, shape } => {
                 self.after(&mut session, tool, Came { output, failed: *failed, shape })
@@ -154,7 +170,7 @@ impl<'a> HookDoor<'a> {
     }
 
     /// The user's own words, unless an agent wrote them for another.
-    fn prompt(&self, session: &mut Hooked, seen: &Seen, text: &str) -> Result<Reply, String> {
+    fn prompt(&self, session: &mut Hooked, is_agents: bool, text: &str) -> Result<Reply, String> {
         self.settle(session)?;
         let Prompt { users, others } = Prompt::of(session.host, text);
         let monitor = &self.gate.monitor;
@@ -162,7 +178,7 @@ impl<'a> HookDoor<'a> {
             let heard = Heard { source, origin: "prompt", text };
             monitor.hear(&session.who, &heard).map(drop)
         };
-        let heard = if seen.subagent.is_some() || scheduled::is_one(self.home, text) {
+        let heard = if is_agents || scheduled::is_one(self.home, text) {
             hear(Source::Agent, text)
         } else {
             let others = if others.is_empty() { Ok(()) } else { hear(Source::Tool, others) };
@@ -194,21 +210,6 @@ impl<'a> HookDoor<'a> {
         }
     }
 
-    /// Files that a prompt names with `@` reach the model without a call.
-    fn hear_mentioned(&self, session: &Hooked, text: &str) -> Result<(), String> {
-        let cwd = session.cwd.as_deref().unwrap_or(Path::new("/"));
-        let (trust, user_home) = (self.trust()?, self.user_home.as_deref());
-        let is_foreign = |name: &str| trust.is_foreign(name, cwd, user_home);
-        let mentions = text.split('@').skip(1).filter_map(mention);
-        for name in mentions.filter(|it| is_foreign(it)).take(MENTIONED_MAX) {
-            // What is not there, or is no file, the host does not read either.
-            let Some(said) = mentioned(&trust::place(name, cwd, user_home)) else { continue };
-            let heard = Heard { source: Source::File, origin: name, text: &said };
-            self.gate.monitor.hear(&session.who, &heard).map_err(|it| it.to_string())?;
-        }
-        Ok(())
-    }
-
     /// Does the session work in a folder that the user trusts?
     fn is_trusted(&self, session: &Hooked) -> bool {
         let trust = self.trust();
@@ -220,12 +221,31 @@ impl<'a> HookDoor<'a> {
     }
 
     /// The session of a hook, opened or found again.
-    fn session(&self, host: Host, seen: &Seen) -> Result<Arc<Mutex<Hooked>>, String> {
+    fn session(
+        &self,
+        host: Host,
+        seen: &Seen,
+        started_by: Option<&str>,
+    ) -> Result<Arc<Mutex<Hooked>>, String> {
         let id = session::id_of(host, &seen.session, None);
-        let main = self.open(host, seen, &id, None)?;
+        // One that goes on in another process is no child of itself.
+        let parent = started_by.filter(|it| *it != id && lock(&self.sessions).contains_key(*it));
+        let main = self.open(host, seen, &id, parent)?;
         let Some(agent) = &seen.subagent else { return Ok(main) };
         let child = session::id_of(host, &seen.session, Some(agent));
         self.open(host, seen, &child, Some(&id))
+    }
+
+    /// The session whose agent has started whoever this hook comes from, if one has.
+    fn started_by(&self, host: Host, seen: &Seen, lineage: &Lineage) -> Option<String> {
+        let mut seats = lock(&self.seats);
+        let above = seats.above(lineage).map(str::to_owned);
+        let id = session::id_of(host, &seen.session, None);
+        // Where an agent sits is not for what it has started to say.
+        if above.as_ref() != Some(&id) {
+            seats.see(host, &id, lineage);
+        }
+        above
     }
 
     fn open(
@@ -265,9 +285,13 @@ impl<'a> HookDoor<'a> {
         Ok(Reply::Pass)
     }
 
-    fn end(&self, host: Host, seen: &Seen) -> Result<Reply, String> {
+    fn end(&self, host: Host, seen: &Seen, started_by: Option<&str>) -> Result<Reply, String> {
         let id = session::id_of(host, &seen.session, None);
         let mut gone: Vec<Arc<Mutex<Hooked>>> = Vec::new();
+        // Of the agent itself, and not of what it has started.
+        if started_by != Some(&*id) {
+            lock(&self.seats).leave(&id);
+        }
         {
             let mut sessions = lock(&self.sessions);
             let prefix = format!("{id}:");
@@ -351,28 +375,6 @@ fn stopped(verdict: &Verdict) -> Reply {
         return Reply::Ask { reason: question(verdict) };
     }
     Reply::Deny { reason: reason(verdict) }
-}
-
-/// The path that follows an `@`, without quotes, lines and what ends a sentence.
-fn mention(text: &str) -> Option<&str> {
-    let (quote, rest) = match text.strip_prefix('"') {
-        Some(rest) => (true, rest),
-        None => (false, text),
-    };
-    let end = if quote { rest.find('"') } else { rest.find(char::is_whitespace) };
-    let name = rest.get(..end.unwrap_or(rest.len()))?;
-    let name = name.split("#L").next().unwrap_or(name);
-    let name = name.trim_end_matches(['.', ',', ';', ':', '!', '?', ')', ']', '"', '\'']);
-    (!name.is_empty()).then_some(name)
-}
-
-/// What a file that a prompt names says, as far as it is read. A pipe is not waited for.
-fn mentioned(path: &Path) -> Option<String> {
-    let path = files::resolved(path).ok()?;
-    let file = files::private::open_with(&path, OpenOptions::new().read(true)).ok()?;
-    let mut bytes = Vec::new();
-    file.take(MENTIONED_BYTES_MAX).read_to_end(&mut bytes).ok()?;
-    Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// A thread that panicked has left nothing half done: every change is one call.

@@ -157,6 +157,11 @@ impl Hooked {
         gate.own.works_in(&self.who.session, self.cwd.as_deref());
     }
 
+    /// Whether an agent has started it: its prompts are that agent's words.
+    pub(super) fn is_of_agent(&self) -> bool {
+        self.parent.is_some()
+    }
+
     pub(super) fn waiting(&self) -> usize {
         self.begun.values().map(Vec::len).sum()
     }

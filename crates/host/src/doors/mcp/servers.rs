@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 mod lines;
 mod offers;
 
-pub use lines::{Line, line_of_address, line_of_command};
+pub use lines::{Command, Line, folder_that_counts, line_of_address, line_of_command};
 pub use offers::Offered;
 
 use ::mcp::pins::{self, Change, Compared};
