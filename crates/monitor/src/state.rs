@@ -30,7 +30,8 @@ pub trait State: Labels + Approvals + Talked {
     ) -> Result<(), StateError>;
 
     /// Adds a change that is durable no later than the next one which [`State::append`] is given, in whatever session, and
-    /// known to whoever looks from now on. If it cannot be kept, nothing after it is.
+    /// known to whoever looks from now on. If it cannot be kept, nothing after it is; for a session that nobody opened, nothing is
+    /// kept, and [`State::append`] says so.
     ///
     /// # Errors
     /// If it will not be durable.
