@@ -13,6 +13,7 @@ PART = "PART-ONE"
 OWN = "OUT-OF-CONFIG"
 LOOK = "cat ~/.ssh/config"
 VALUE = "vk-93hfk2Lq8ZtXw71mPd05"
+TOKEN = "ghp_" + "k7Qz2mXw9RtB4nLs6VcD1yHf3JpG8aE0uTiN"
 STOPPED = ("deny", "step_up", "defer")
 ALL = {}
 

@@ -1,7 +1,7 @@
 """Folders that are trusted and such that are not, and what their files say."""
 import json
 
-from case import LOOK, NOTES, OUTSIDE, SEND, Case, Looks, let_through, stopped
+from case import LOOK, NOTES, OUTSIDE, SEND, TOKEN, Case, Looks, allowed, let_through, stopped
 
 
 class InjectedUntrusted(Case):
@@ -98,6 +98,52 @@ class FolderOwnEnv(Case):
 
     def outcome(self, stage):
         stage.check("nothing is said of a write", not stage.was_told("write"), stage.told)
+
+
+class Secret(Case):
+    """Not a case: an agent that reads a file of secrets in the user's own folder, by a command and by its own tool."""
+
+    def reads(self, stage):
+        client = stage.client
+        return [[client.shell("cat .env")], [client.read(stage.work / ".env")]]
+
+    def before_init(self, stage):
+        stage.put("work/.env", f"MODE=OUT-OF-ENV\nDEPLOY_TOKEN={TOKEN}\n")
+
+    def before_run(self, stage):
+        stage.put("state/config.yaml", self.settings)
+        stage.must("restart", stage.lazaret("daemon", "restart"))
+
+    def kept(self, stage):
+        stage.check("the secret did not reach the model", TOKEN not in json.dumps(stage.model.asked), stage.told)
+        stage.check("it is on no record", TOKEN not in json.dumps(stage.records), "on record")
+
+
+class FolderSecretDenied(Secret):
+    """A file that the settings close to all agents is not read."""
+
+    trusted = True
+    turns = Secret.reads
+    settings = "files:\n  denyRead: ['.env']\n"
+
+    def outcome(self, stage):
+        self.kept(stage)
+        stopped(stage, ".env")
+        stage.check("nothing of the file did", not stage.was_told("OUT-OF-ENV"), stage.told)
+
+
+class FolderSecretCleaned(Secret):
+    """Where the settings say so, a file is read without its secrets."""
+
+    trusted = True
+    turns = Secret.reads
+    settings = "sanitize:\n  trusted: {secrets: clean}\n"
+
+    def outcome(self, stage):
+        self.kept(stage)
+        allowed(stage, ".env")
+        # Gemini's own tool reads no file of that name.
+        stage.check("the model has the rest", stage.was_told("OUT-OF-ENV"), stage.told)
 
 
 class Mentioned(Case):
