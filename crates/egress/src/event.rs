@@ -6,12 +6,14 @@ use std::time::Duration;
 use aegx::{Digest, RecordType};
 use evidence::{AppendError, Content, Journal, NewRecord};
 use hyper::{Method, Uri};
-use model::{Caller, Kind, Taint};
+use model::{Caller, Kind, Surface, Taint};
 use scan::net::{Target, seen_host};
 use serde_json::{Map, Value, json};
 
 use crate::client::AskError;
 
+/// What others call these records.
+const ALIAS: &str = "NetworkRequest";
 /// The longest path that is recorded, in characters; the rest may be anything.
 const PATH_CHARS_MAX: usize = 120;
 
@@ -206,7 +208,7 @@ impl EgressEvent {
             taint: Taint::NONE,
             session: Some(who.session.clone()),
             agent: Some(who.agent.clone()),
-            meta: Map::new(),
+            meta: Map::from_iter([("alias".to_owned(), ALIAS.into())]),
             content: Content::Json(self.value()),
             ..NewRecord::of_host(record_type, Kind::of_static("egress"), Value::Null)
         }
@@ -225,6 +227,7 @@ impl EgressEvent {
             "received_bytes": self.received_bytes,
             "scheme": self.scheme,
             "sent_bytes": self.sent_bytes,
+            "surface": Surface::NetworkIo.as_str(),
             "took_ms": millis,
             "tool": self.tool,
         });
@@ -322,6 +325,9 @@ mod tests {
         assert_eq!(record.session, Some(who.session.clone()));
         assert_eq!(record.agent, Some(who.agent.clone()));
         assert_eq!(record.kind.as_str(), "egress");
+        assert_eq!(record.meta.get("alias"), Some(&json!("NetworkRequest")));
+        let Content::Json(value) = &record.content else { panic!("{record:?}") };
+        assert_eq!(value["surface"], "NetworkIO");
         assert!(event.record(&who, None).parents.is_empty());
         assert!(matches!(record.record_type, RecordType::ToolCall));
         let (rule, reason) = (String::new(), String::new());

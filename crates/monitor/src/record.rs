@@ -8,7 +8,8 @@ use aegx::{Digest, Principal, RecordType};
 use evidence::{Content, NewRecord, RecordError};
 use model::ipc::{Action, ActionName};
 use model::{
-    Caller, Effect, EffectKind, Kind, Objection, Profile, Recorded, Source, Taint, TaintTag, UserId,
+    Caller, Effect, EffectKind, Kind, Objection, Profile, Recorded, Source, Surface, Taint,
+    TaintTag, UserId,
 };
 use scan::sanitize::Facts;
 use serde_json::{Map, Value, json};
@@ -83,7 +84,7 @@ impl Judged {
             ("findings".to_owned(), json!(seen)),
             ("objections".to_owned(), against),
             ("rule".to_owned(), json!(ruling.rule())),
-            ("surface".to_owned(), json!(CONVERSATION)),
+            ("surface".to_owned(), json!(CONVERSATION.as_str())),
             ("tool".to_owned(), json!(proposed.understood().tool())),
         ]);
         if let Some(approval) = proposed.person().to_json() {
@@ -94,7 +95,7 @@ impl Judged {
 }
 
 /// The surface of what is said, in records.
-const CONVERSATION: &str = "ConversationIO";
+const CONVERSATION: Surface = Surface::ConversationIo;
 
 /// The arguments, without what a header field says: it may be a key, and the digest of the call is enough to
 /// know it again.
@@ -147,7 +148,7 @@ pub(crate) fn decision(proposed: &Proposed, ruling: &Ruling) -> Result<NewRecord
             .map(|it| TracedSink { atom: &it.atom, label: it.label.word(), param: &it.param })
             .collect(),
         sub_agents: proposed.admission().sub_agents(),
-        surface: spoken.map(|_| CONVERSATION),
+        surface: spoken.map(|_| CONVERSATION).or_else(|| kind.surface()).map(Surface::as_str),
         tool: proposed.understood().tool(),
     })?;
     let mut new =

@@ -54,6 +54,7 @@ fn an_approval_lifts_its_call_once_and_is_on_record() {
     let records = gate.records();
     let decision = records.iter().find(|it| content(it, "approval")["state"] == "used").unwrap();
     assert_eq!(content(decision, "decision"), "allow");
+    assert_eq!(content(decision, "surface"), "NetworkIO");
     let lifted = content(decision, "lifted").as_array().unwrap();
     assert!(lifted.contains(&json!(verdict.rule)), "{lifted:?}");
     assert_eq!(content(decision, "facts")["confirmed"], "exactly", "what was judged");
