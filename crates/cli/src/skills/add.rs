@@ -10,6 +10,7 @@ use policy::SkillVerdict;
 use serde_json::json;
 use skill::{Index, Tree, install};
 
+use super::clawhub::{self, Published};
 use super::{failure, open};
 use crate::act::{Act, By};
 use crate::check::skill_lines;
@@ -19,12 +20,15 @@ use crate::home::Home;
 use crate::output;
 use crate::person;
 
-/// Install a skill from a folder or an archive, once it was verified and you approve.
+/// Install a skill from a folder, an archive or a registry, once it was verified and you approve.
 ///
 /// What is denied is not installed, whoever says yes; see `lazaret check skill` for what speaks against it, and
 /// `lazaret skills suppress` for a finding that you have looked at. What you approve is pinned by the hash of all its files: if one
 /// of them is another later, the skill is not used. Nothing of it is run: commands that it wants run to install
 /// packages are shown, as the words that they would be run as, or with what is wrong with them.
+///
+/// `clawhub:NAME` (or `clawhub:NAME@VERSION`) is fetched from the registry of that name, where anybody publishes. What comes has to call itself
+/// by that name, or you say the name that it gets.
 ///
 /// Names are held against the skills that are there and against `skill-index.json` in the state directory.
 #[derive(clap::Args)]
@@ -32,8 +36,11 @@ use crate::person;
 pub(crate) struct Args {
     #[command(flatten)]
     home: Home,
-    /// The skill: a folder, a zip, a tar(.gz), or a SKILL.md.
+    /// The skill: a folder, a zip, a tar(.gz), a SKILL.md, or `clawhub:NAME`.
     path: PathBuf,
+    /// Another registry than clawhub.ai, by its address.
+    #[arg(long, value_name = "URL", default_value = clawhub::REGISTRY, hide_default_value = true)]
+    registry: String,
     /// The name that it gets [default: what it calls itself]
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
@@ -72,11 +79,17 @@ const INDEX_BYTES_MAX: u64 = 1 << 20;
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     let by = args.by.user()?;
     let (skills, pins) = folder(&args.home)?;
-    let tree = gather(&args.path).map_err(|error| not_gathered(&args.path, &error))?;
-    let (name, verified) = verify(args, &skills, &tree)?;
+    let published = args.path.to_str().and_then(Published::read).transpose()?;
+    let tree = match &published {
+        Some(it) => it.fetch(&args.home.dir()?, &args.registry)?,
+        None => gather(&args.path).map_err(|error| not_gathered(&args.path, &error))?,
+    };
+    let (name, verified) = verify(args, &skills, &tree, published.as_ref())?;
+    let source = published.as_ref().map(|it| format!("{it} of {}", args.registry));
     let content = json!({
         "skill": name.as_str(),
         "decision": verified.verdict.as_str(),
+        "source": source,
         "verification": verified.to_json(),
     });
     let act = Act::begin(&args.home, "skill_verification", &by, Taint::SKILL_OUTPUT, content)?;
@@ -89,7 +102,9 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
             "the skill `{name}` is denied, and was not installed"
         )));
     }
-    if !args.yes && !person::says_yes(&lines(&name, &verified), "install exactly these files")? {
+    let mut shown = lines(&name, &verified);
+    shown.extend(source.map(|it| format!("from {}", printable(&it))));
+    if !args.yes && !person::says_yes(&shown, "install exactly these files")? {
         return Err(Failure::refused("nothing was installed"));
     }
     let digest = tree.digest().to_string();
@@ -138,8 +153,21 @@ fn folder(home: &Home) -> Result<(Skills, Pins), Failure> {
     Ok((skills, pins))
 }
 
-fn verify(args: &Args, skills: &Skills, tree: &Tree) -> Result<(SkillName, Verified), Failure> {
+fn verify(
+    args: &Args,
+    skills: &Skills,
+    tree: &Tree,
+    published: Option<&Published>,
+) -> Result<(SkillName, Verified), Failure> {
     let own = skill::verify(tree, None, &Index::default()).name;
+    // What was asked for by its name does not come under another one.
+    if let Some(wanted) =
+        published.filter(|it| args.name.is_none() && own.as_ref() != Some(&it.name))
+    {
+        let own = own.as_deref().unwrap_or_default();
+        let why = format!("`{wanted}` calls itself `{}`: say its name with --name", printable(own));
+        return Err(Failure::refused(why));
+    }
     let name = args.name.clone().or(own).ok_or_else(|| {
         Failure::usage("the skill does not say what it is called: --name says it")
     })?;

@@ -2,6 +2,7 @@
 
 mod add;
 mod answer;
+mod clawhub;
 mod list;
 mod run;
 mod show;
@@ -24,6 +25,7 @@ use crate::home::Home;
 ///
 /// Try it:
 ///   lazaret skills add ./deploy.zip         verifies it, asks you, pins exactly these files (`skills: readonly`)
+///   lazaret skills add clawhub:tea           the same, fetched from the registry
 ///   lazaret skills list                     what is active, and what waits for you
 ///   lazaret skills show deploy              a skill, or a proposal by its id
 ///   lazaret skills approve ID               shows it, asks at the terminal, makes exactly that active

@@ -1,8 +1,10 @@
 //! `lazaret skills add`, `suppress` and `remove`: what is installed is what a person approved.
 
 use std::fs::{self, File};
-use std::io::Write as _;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
+use std::thread;
 
 use serde_json::json;
 
@@ -52,6 +54,61 @@ fn a_skill_is_verified_approved_pinned_and_checked_again() {
     }
     good(home, &["skills", "remove", "tea"]);
     assert!(good(home, &["skills", "list"]).is_empty() && !home.join("skills/tea").exists());
+}
+
+/// A registry on loopback, with one skill under several names; returns its address.
+fn registry() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("http://{}", listener.local_addr().unwrap());
+    let zip = fs::read(archive("flat.zip")).unwrap();
+    thread::spawn(move || {
+        listener.incoming().map_while(Result::ok).for_each(|it| drop(answer(it, &zip)));
+    });
+    address
+}
+
+fn answer(mut stream: TcpStream, zip: &[u8]) -> std::io::Result<()> {
+    let mut reader = BufReader::new(stream.try_clone()?);
+    let mut first = String::new();
+    reader.read_line(&mut first)?;
+    testkit::model::head(&mut reader);
+    let (status, location, body) = match first.split(' ').nth(1).unwrap() {
+        "/api/v1/download?slug=tea&version=1.0.0" => ("302 Found", "/files/tea.zip", &[][..]),
+        "/api/v1/download?slug=coffee" | "/files/tea.zip" => ("200 OK", "", zip),
+        "/api/v1/download?slug=inside" => ("302 Found", "http://169.254.169.254/tea.zip", &[][..]),
+        _ => ("404 Not Found", "", &[][..]),
+    };
+    let length = body.len();
+    let head = format!("HTTP/1.1 {status}\r\nlocation: {location}\r\nconnection: close");
+    stream.write_all(format!("{head}\r\ncontent-length: {length}\r\n\r\n").as_bytes())?;
+    stream.write_all(body)
+}
+
+#[test]
+fn a_skill_of_a_registry_is_looked_at_like_any_other_and_has_the_name_that_was_asked_for() {
+    let home = home(SETTINGS);
+    let (home, registry) = (home.path(), registry());
+    let add = |skill: &str| {
+        run(home, &["skills", "add", skill, "--registry", &registry, "--yes", "--json"])
+    };
+    for (skill, code, why) in [
+        ("clawhub:coffee", 1, "calls itself `tea`"),
+        ("clawhub:gone", 1, "has no `clawhub:gone`"),
+        ("clawhub:inside", 3, "leads elsewhere"),
+        ("clawhub:../tea", 2, "small letters"),
+    ] {
+        let (found, _, stderr) = add(skill);
+        assert!(found == code && stderr.contains(why), "{skill}: {found} {stderr}");
+    }
+    assert!(!home.join("skills").exists());
+    let (code, out, stderr) = add("clawhub:tea@1.0.0");
+    assert_eq!(code, 0, "{stderr}");
+    assert_eq!(serde_json::from_str::<serde_json::Value>(&out).unwrap()["skill"], "tea");
+    assert!(home.join("skills/tea/SKILL.md").exists() && !home.join("incoming-skill.zip").exists());
+    let records = good(home, &["evidence", "query"]);
+    let verified = records.iter().find(|it| it["record"]["meta"]["kind"] == "skill_verification");
+    let source = &verified.unwrap()["record"]["payload"]["inline"]["source"];
+    assert_eq!(source, &json!(format!("clawhub:tea@1.0.0 of {registry}")));
 }
 
 #[test]
