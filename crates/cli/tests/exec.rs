@@ -7,7 +7,7 @@ use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::Value;
 use tempfile::TempDir;
@@ -16,12 +16,12 @@ use testkit::program::Run as _;
 use crate::program::{LAZARET, lazaret};
 
 /// A workspace, a home with secrets, and the state.
-struct Place {
+pub(crate) struct Place {
     dir: TempDir,
 }
 
 impl Place {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let dir = tempfile::tempdir().unwrap();
         for name in ["work", "home/.ssh", "home/.aws", "state"] {
             fs::create_dir_all(dir.path().join(name)).unwrap();
@@ -38,12 +38,12 @@ impl Place {
         fs::write(self.dir.path().join(name), text).unwrap();
     }
 
-    fn work(&self) -> std::path::PathBuf {
+    pub(crate) fn work(&self) -> std::path::PathBuf {
         self.dir.path().canonicalized().join("work")
     }
 
     #[expect(clippy::disallowed_methods, reason = "the program itself is tested")]
-    fn command(&self, words: &[&str]) -> Command {
+    pub(crate) fn command(&self, words: &[&str]) -> Command {
         let mut command = Command::new(LAZARET);
         command.arg("exec").args(words).current_dir(self.work());
         command.env_clear().env("PATH", "/usr/bin:/bin");
@@ -53,7 +53,7 @@ impl Place {
         command
     }
 
-    fn run(&self, words: &[&str]) -> (i32, String, String) {
+    pub(crate) fn run(&self, words: &[&str]) -> (i32, String, String) {
         told(&self.command(words).output().unwrap())
     }
 
@@ -108,30 +108,6 @@ fn what_goes_in_is_what_the_command_reads() {
     child.stdout.take().unwrap().read_to_string(&mut out).unwrap();
     assert_eq!(out.trim(), "300000");
     assert!(child.wait().unwrap().success());
-}
-
-#[test]
-fn a_signal_ends_us_as_it_ended_the_command() {
-    use std::os::unix::process::ExitStatusExt;
-    let place = Place::new();
-    let status = place.command(&["--", "sh", "-c", "kill -SEGV $$"]).status().unwrap();
-    assert_eq!(status.signal(), Some(11));
-}
-
-#[test]
-fn signals_reach_the_command() {
-    let place = Place::new();
-    let script = "trap 'echo caught; exit 3' TERM; echo ready; while :; do sleep 0.05; done";
-    let mut child =
-        place.command(&["--", "sh", "-c", script]).stdout(Stdio::piped()).spawn().unwrap();
-    let mut out = child.stdout.take().unwrap();
-    let mut ready = [0; 6];
-    out.read_exact(&mut ready).unwrap();
-    let pid = rustix::process::Pid::from_child(&child);
-    rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
-    let mut rest = String::new();
-    out.read_to_string(&mut rest).unwrap();
-    assert_eq!((rest.as_str(), child.wait().unwrap().code()), ("caught\n", Some(3)));
 }
 
 #[test]
@@ -190,18 +166,6 @@ fn each_run_is_on_record_with_what_held_it() {
     let text = serde_json::to_string(&records).unwrap();
     assert!(text.contains("sh -c 'exit 4'") && text.contains("\"exited\":4"), "{text}");
     assert!(text.contains("\"held\"") && text.contains("seccomp"), "{text}");
-}
-
-#[test]
-fn time_that_is_up_ends_everything() {
-    let place = Place::new();
-    let begun = Instant::now();
-    let script = "(setsid sh -c 'sleep 5; echo late > late' &) ; sleep 60";
-    let (code, _, _) = place.run(&["--timeout", "1", "--", "sh", "-c", script]);
-    assert_eq!(code, 124);
-    assert!(begun.elapsed() < Duration::from_secs(20));
-    std::thread::sleep(Duration::from_secs(5));
-    assert!(!place.work().join("late").exists());
 }
 
 #[test]
@@ -369,49 +333,6 @@ fn our_state_is_kept_out_also_where_it_was_not_there_before() {
     assert!(err.contains("our own state"), "{err}");
 }
 
-/// Ends within this, or never.
-const PATIENCE: Duration = Duration::from_secs(20);
-
-fn code_within_patience(child: &mut std::process::Child) -> Option<i32> {
-    let began = Instant::now();
-    while began.elapsed() < PATIENCE {
-        if let Some(status) = child.try_wait().unwrap() {
-            return status.code();
-        }
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    child.kill().unwrap();
-    child.wait().unwrap();
-    None
-}
-
-#[test]
-fn time_is_up_also_for_who_reads_nothing_of_what_is_typed() {
-    let place = Place::new();
-    let mut child = place
-        .command(&["--tty", "--timeout", "1", "--", "sleep", "60"])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::null())
-        .spawn()
-        .unwrap();
-    let mut typed = child.stdin.take().unwrap();
-    // More than any terminal keeps. Nobody takes all of it, so that it fails in the end.
-    let typing = std::thread::spawn(move || typed.write_all(&[b'\n'; 3_000_000]));
-    assert_eq!(code_within_patience(&mut child), Some(124));
-    let _cut_off = typing.join().unwrap();
-}
-
-#[test]
-fn time_is_up_also_where_nobody_looks_at_what_is_printed() {
-    let place = Place::new();
-    let mut child = place
-        .command(&["--tty", "--timeout", "1", "--", "yes"])
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    assert_eq!(code_within_patience(&mut child), Some(124));
-}
-
 #[test]
 fn all_that_is_printed_to_a_terminal_comes_out() {
     let place = Place::new();
@@ -500,53 +421,6 @@ fn what_cannot_be_had_is_said_with_what_is_wrong() {
     let work = place.work().display().to_string();
     let (code, _, err) = place.run(&["-w", &work, "--dir", "/var/lib", "--", "true"]);
     assert!(code == 2 && err.contains("/var/lib"), "{code} {err}");
-}
-
-#[test]
-fn a_bound_of_processor_time_holds_or_is_refused() {
-    let place = Place::new();
-    let spin = "while :; do :; done";
-    let words = ["--cpu", "20", "--timeout", "2", "--", "sh", "-c", spin];
-    let (code, _, err) = place.run(&words);
-    assert!(code == 124 || code == 1 && err.contains("cgroup is required"), "{code} {err}");
-    if code == 124 {
-        let script = format!("timeout 1 sh -c '{spin}'; times");
-        let (_, out, err) = place.run(&["--cpu", "20", "--", "sh", "-c", &script]);
-        // The second line is of those that it started, user time first.
-        let took = out.lines().nth(1).and_then(|it| it.split(['m', 's']).nth(1)?.parse().ok());
-        assert!(took.is_some_and(|it: f64| it < 0.6), "{out} {err}");
-    }
-}
-
-#[test]
-fn a_command_is_stopped_and_goes_on_with_us() {
-    let place = Place::new();
-    let script = "while :; do echo x >> ticks; sleep 0.02; done";
-    let mut child = place.command(&["--", "sh", "-c", script]).spawn().unwrap();
-    let pid = rustix::process::Pid::from_child(&child);
-    let signal = |it| rustix::process::kill_process(pid, it).unwrap();
-    let ticks = || fs::metadata(place.work().join("ticks")).map_or(0, |it| it.len());
-    let until = |what: &dyn Fn() -> bool| {
-        let begun = Instant::now();
-        while !what() {
-            assert!(begun.elapsed() < Duration::from_secs(20));
-            std::thread::sleep(Duration::from_millis(10));
-        }
-    };
-    until(&|| ticks() > 0);
-    signal(rustix::process::Signal::TSTP);
-    // It stands still when two looks with a pause between them see the same.
-    until(&|| {
-        let before = ticks();
-        std::thread::sleep(Duration::from_millis(300));
-        before == ticks()
-    });
-    let stopped = ticks();
-    signal(rustix::process::Signal::CONT);
-    until(&|| ticks() > stopped);
-    signal(rustix::process::Signal::TERM);
-    let ended = child.wait().unwrap();
-    assert_eq!(std::os::unix::process::ExitStatusExt::signal(&ended), Some(15));
 }
 
 #[test]

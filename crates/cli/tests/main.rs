@@ -25,6 +25,7 @@ mod doors;
 mod doors_kill;
 mod doors_safety;
 mod exec;
+mod exec_ends;
 mod exec_presets;
 mod explain;
 mod gate;
