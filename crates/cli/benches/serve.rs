@@ -1,7 +1,7 @@
 //! What `lazaret serve` adds to a turn, and what it holds, beside the model server alone in the same run.
 //!
-//! `cargo bench -p cli --bench serve`; with `LAZARET_PROGRAM` another program that is built already. The program itself, its own workers in their cages, and a model server of this
-//! file's own that speaks as OpenAI's does. Everything talks to loopback only.
+//! `cargo bench -p cli --bench serve`; with `LAZARET_PROGRAM` another program that is built already. The program itself, its own workers in their cages, and a model server of
+//! tests that speaks as OpenAI's does. Everything talks to loopback only.
 
 #![expect(
     clippy::disallowed_methods,
@@ -13,7 +13,7 @@
 
 use std::fs;
 use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
@@ -22,6 +22,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+use testkit::model::{chat, head, serve};
 use tokio_tungstenite::tungstenite::client::IntoClientRequest as _;
 use tokio_tungstenite::tungstenite::{self, Message, WebSocket};
 
@@ -141,56 +142,13 @@ struct Model {
 
 impl Model {
     fn start() -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let port = listener.local_addr().unwrap().port();
         let delay_ms = Arc::new(AtomicU64::new(0));
         let delay = Arc::clone(&delay_ms);
-        thread::spawn(move || {
-            for stream in listener.incoming().map_while(Result::ok) {
-                let delay = Arc::clone(&delay);
-                thread::spawn(move || answer(stream, &delay));
-            }
+        let port = serve(move |_| {
+            thread::sleep(Duration::from_millis(delay.load(Ordering::Relaxed)));
+            Some(chat(&json!({"content": "It is so."}), 100, 4))
         });
         Self { port, delay_ms }
-    }
-}
-
-fn answer(mut stream: TcpStream, delay_ms: &AtomicU64) {
-    let piece = json!({"choices": [{"delta": {"content": "It is so."}}]});
-    let usage = json!({"prompt_tokens": 100, "completion_tokens": 4});
-    let end = json!({"choices": [{"delta": {}, "finish_reason": "stop"}], "usage": usage});
-    let body = format!("data: {piece}\n\ndata: {end}\n\ndata: [DONE]\n\n");
-    let answer = format!(
-        "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncontent-length: {}\r\n\r\n{body}",
-        body.len()
-    );
-    let mut reader = BufReader::new(stream.try_clone().unwrap());
-    while let Some(length) = head(&mut reader) {
-        if io::copy(&mut reader.by_ref().take(length), &mut io::sink()).is_err() {
-            return;
-        }
-        thread::sleep(Duration::from_millis(delay_ms.load(Ordering::Relaxed)));
-        if stream.write_all(answer.as_bytes()).is_err() {
-            return;
-        }
-    }
-}
-
-/// Reads to the end of a head; how much follows it.
-fn head(reader: &mut impl io::BufRead) -> Option<u64> {
-    let mut length = 0;
-    loop {
-        let mut line = String::new();
-        if reader.read_line(&mut line).ok()? == 0 {
-            return None;
-        }
-        let line = line.trim().to_ascii_lowercase();
-        if line.is_empty() {
-            return Some(length);
-        }
-        if let Some(value) = line.strip_prefix("content-length:") {
-            length = value.trim().parse().ok()?;
-        }
     }
 }
 
