@@ -9,6 +9,7 @@ mod net;
 mod net_edges;
 mod net_inner;
 mod page;
+mod page_hostile;
 mod pii;
 mod sanitize;
 mod secret;
