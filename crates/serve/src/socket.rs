@@ -301,7 +301,9 @@ impl Served {
             let _one_of_few = one_of_few;
             let asked =
                 Asked { known, key, content, voice: Voice::User, earlier: None, once: false };
-            if let Err(refused) = turn::run(&app, asked, waiting).await {
+            if let Err(refused) = turn::run(&app, asked, waiting).await
+                && !refused.is_told
+            {
                 for frame in refused.frames() {
                     if to.try_send(Outgoing::Frame(frame.to_text().into())).is_err() {
                         app.sockets.close(id, Closing::Slow);

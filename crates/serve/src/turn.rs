@@ -62,11 +62,14 @@ pub(crate) struct Refused {
     pub(crate) message: String,
     pub(crate) retry_after: Option<Duration>,
     pub(crate) exceeded: Option<Exceeded>,
+    /// Has the session heard of it already?
+    pub(crate) is_told: bool,
 }
 
 impl Refused {
     pub(crate) fn new(code: ErrorCode, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), retry_after: None, exceeded: None }
+        let message = message.into();
+        Self { code, message, retry_after: None, exceeded: None, is_told: false }
     }
 
     /// As frames.
@@ -151,9 +154,19 @@ async fn run_counted(
     let _ = app.blocking(move |_| of_turn.end()).await;
     let reply = ended.map_err(|error| {
         let exceeded = tab.exceeded().filter(|_| error.code == TurnErrorCode::BudgetExceeded);
-        Refused { exceeded, ..Refused::new(code_of(&error), shortened(&clean(&error.message))) }
+        let why = Refused::new(code_of(&error), shortened(&clean(&error.message)));
+        broken_off(app, &asked.key, Refused { exceeded, ..why })
     })?;
     conclude(app, asked, reply, &tab, began).await
+}
+
+/// Tells all who listen that a turn that had begun has ended, and why: nobody waits for more of it.
+fn broken_off(app: &App, key: &Key, refused: Refused) -> Refused {
+    for frame in refused.frames() {
+        say(app, key, |_| frame);
+    }
+    say(app, key, |_| ServerFrame::Status { status: Status::Idle });
+    Refused { is_told: true, ..refused }
 }
 
 pub(crate) fn internal(why: &str) -> Refused {
@@ -304,9 +317,10 @@ async fn conclude(
             say(app, &asked.key, |_| ServerFrame::BudgetWarning { warnings });
         }
     }
-    for (_, how) in &reply.tool_calls {
+    for (tool, how) in &reply.tool_calls {
         if how == "denied" {
-            app.log(Event::ToolDenied, about(&asked.key), json!({}));
+            // The gate knows it, so its name is none that somebody made up.
+            app.log(Event::ToolDenied, about(&asked.key), json!({ "tool": tool }));
         }
     }
     let duration_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);

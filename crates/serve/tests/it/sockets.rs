@@ -117,8 +117,10 @@ fn a_worker_that_breaks_or_lies_leaves_the_session_usable() {
     let (mut client, _) = world.subscribed(ANN, "main");
     client.message("panic");
     assert_eq!(client.until("error")["code"], "worker_error");
+    assert_eq!(client.until("status")["status"], "idle");
     client.message("fail");
     let error = client.until("error");
+    assert_eq!(client.until("status")["status"], "idle", "whoever listens hears that it has ended");
     assert_eq!(error["code"], "worker_error");
     let message = error["message"].as_str().unwrap();
     assert!(message.chars().count() <= 1000 && !message.contains('\u{1b}'));
