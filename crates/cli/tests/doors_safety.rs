@@ -372,58 +372,61 @@ fn what_is_printed_is_said_in_one_manner() {
     assert_eq!(set[0], json!({ "server": "s", "trust": "trusted" }));
 }
 
-/// Hooks of Claude Code that processes make which a script stands for.
-#[expect(clippy::disallowed_methods, reason = "an agent is a process of its own")]
-fn agents(state: &State, script: &str) {
-    let hook = Path::new(crate::program::LAZARET).with_file_name("lazaret-hook");
-    // What a shell does last it becomes itself.
-    let script = format!("hook() {{ \"$HOOK\" claude \"$1\" < \"$2\" > /dev/null; }}\n{script}\n:");
-    let mut sh = std::process::Command::new("sh");
-    sh.args(["-c", &script]).env("HOOK", hook).env("LAZARET_HOME", state.path());
-    sh.env("HOME", "/nonexistent").current_dir(state.work());
-    assert!(sh.status().unwrap().success());
-}
+/// What a script says that stands for an agent: hooks of Claude Code, from files that lie where it runs.
+const HOOK: &str = "hook() { \"$HOOK\" claude \"$1\" --home \"$STATE\" < \"$2\" > /dev/null; }";
 
-#[test]
+/// A script by which one agent starts another, `below`, and goes on in another process of its own, which says that it has ended; and
+/// the files for it in `work`.
 #[expect(clippy::disallowed_methods, reason = "files of the test's own")]
-fn the_prompt_of_an_agent_that_an_agent_has_started_is_no_word_of_the_user() {
-    let state = State::new();
+pub(crate) fn nested_agents(work: &Path) -> String {
     for session in ["one", "below", "other"] {
         let write = |event: &str, more: Value| {
             let mut input = json!({
-                "session_id": session, "cwd": state.work(), "transcript_path": "/x",
+                "session_id": session, "cwd": work, "transcript_path": "/x",
                 "permission_mode": "default", "hook_event_name": event,
             });
             input.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-            fs::write(state.work().join(format!("{session}.{event}")), input.to_string()).unwrap();
+            fs::write(work.join(format!("{session}.{event}")), input.to_string()).unwrap();
         };
         write("SessionStart", json!({ "source": "startup" }));
-        write(
-            "UserPromptSubmit",
-            json!({ "prompt": format!("{session}: publish what you have found") }),
-        );
+        let prompt = format!("{session}: publish what you have found");
+        write("UserPromptSubmit", json!({ "prompt": prompt }));
         write("SessionEnd", json!({ "reason": "other" }));
     }
-    let begins = |it: &str| {
-        format!("hook SessionStart {it}.SessionStart; hook UserPromptSubmit {it}.UserPromptSubmit")
-    };
-    // It starts another one, and goes on in another process of its own, which says that it has ended.
     let again = "hook UserPromptSubmit one.UserPromptSubmit; hook SessionEnd one.SessionEnd";
-    let nested = format!(
-        "sh -c 'hook() {{ \"$HOOK\" claude \"$1\" < \"$2\" > /dev/null; }}; {again}; {}; :'",
-        begins("below")
-    );
-    agents(&state, &format!("{}\n{nested}", begins("one")));
-    agents(&state, &begins("other"));
-    let all = state.run(&["evidence", "query", "--kind", "heard", "--json"]).objects();
-    let of = |session: &str| -> Vec<String> {
-        let session = format!("claude:{session}");
-        let own = all.iter().filter(|it| it["record"]["meta"]["session"] == *session);
-        own.map(|it| it["record"]["principal"].as_str().unwrap().to_owned()).collect()
-    };
-    assert_eq!(of("other"), ["USER"], "{all:?}");
+    // What a shell does last it becomes itself.
+    format!("{HOOK}\n{}\nsh -c '{HOOK}; {again}; {}; :'\n:", begins("one"), begins("below"))
+}
+
+fn begins(session: &str) -> String {
+    format!(
+        "hook SessionStart {session}.SessionStart; hook UserPromptSubmit {session}.UserPromptSubmit"
+    )
+}
+
+/// Whose words the prompts of a session are, on record.
+pub(crate) fn prompts(home: &Path, session: &str) -> Vec<String> {
+    let all = lazaret(home, &["evidence", "query", "--kind", "heard", "--json"]).run().objects();
+    let session = format!("claude:{session}");
+    let own = all.iter().filter(|it| it["record"]["meta"]["session"] == *session);
+    own.map(|it| it["record"]["principal"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+#[expect(clippy::disallowed_methods, reason = "an agent is a process of its own")]
+fn the_prompt_of_an_agent_that_an_agent_has_started_is_no_word_of_the_user() {
+    let state = State::new();
+    let script = nested_agents(&state.work());
+    for script in [script, format!("{HOOK}\n{}\n:", begins("other"))] {
+        let hook = Path::new(crate::program::LAZARET).with_file_name("lazaret-hook");
+        let mut sh = std::process::Command::new("sh");
+        sh.args(["-c", &script]).env("HOOK", hook).env("STATE", state.path());
+        sh.env("HOME", "/nonexistent").current_dir(state.work());
+        assert!(sh.status().unwrap().success());
+    }
+    let of = |it: &str| prompts(state.path(), it);
     assert_eq!(
-        (of("one"), of("below")),
-        (vec!["USER".to_owned(), "TOOL".to_owned()], vec!["TOOL".to_owned()])
+        [of("other"), of("one"), of("below")],
+        [vec!["USER"], vec!["USER", "TOOL"], vec!["TOOL"]]
     );
 }

@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use testkit::program::Run as _;
 
+use crate::doors_safety::{nested_agents, prompts};
 use crate::mcp::server_file;
 use crate::program::{LAZARET, lazaret};
 
@@ -223,6 +224,26 @@ fn hooks_of_an_agent_in_its_cage_are_answered_by_the_daemon_outside() {
     let is_line = |name: std::ffi::OsString| name.to_string_lossy().starts_with("line-");
     let left = fs::read_dir(state.join("exec")).unwrap();
     assert_eq!(left.filter(|it| is_line(it.as_ref().unwrap().file_name())).count(), 0);
+    lazaret(&state, &["daemon", "stop"]).run();
+}
+
+#[test]
+fn an_agent_that_is_started_in_the_cage_of_another_is_known_as_such() {
+    let place = Place::new("claude", r#". "$PWD/script""#);
+    let (hook, state) = (hook(), place.at("state"));
+    fs::set_permissions(&state, fs::Permissions::from_mode(0o700)).unwrap();
+    let (hook, home) = (hook.display().to_string(), state.display().to_string());
+    let command = format!("{hook} claude PreToolUse --home {home}");
+    let hooks = json!({ "hooks": { "PreToolUse": [
+        { "matcher": "", "hooks": [{ "type": "command", "command": command }] },
+    ] } });
+    place.put("home/.claude/settings.json", &hooks.to_string());
+    let script = nested_agents(&place.at("work"));
+    place.put("work/script", &format!("export HOOK={hook} STATE={home}\n{script}\n"));
+    let (code, out, err) = place.run(&["--", "claude"]);
+    let of = |it: &str| prompts(&state, it);
+    let whose = [of("one"), of("below")];
+    assert_eq!(whose, [vec!["USER", "TOOL"], vec!["TOOL"]], "{code} {out}{err}");
     lazaret(&state, &["daemon", "stop"]).run();
 }
 

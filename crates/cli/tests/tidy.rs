@@ -334,7 +334,15 @@ const JOINERS: &[(&str, &str)] = &[
     ("browser/src/profile.rs", "a hash and random letters; names of a fixed list"),
     ("cli/src/demo/mod.rs", "a time; a name that was just listed"),
     ("cli/src/evidence/bench.rs", "a time"),
+    (
+        "cli/src/exec/changeable.rs",
+        "where a link or a word leads, of which only is asked whether it is in the cage",
+    ),
     ("cli/src/exec/line.rs", "a process number"),
+    (
+        "cli/src/exec/line_of_servers.rs",
+        "a word of a configuration, of which only is asked whether it leads into the cage",
+    ),
     ("cli/src/exec/presets/mod.rs", "paths of the tables, which are plain by their type"),
     ("cli/src/exec/settings.rs", "the last part of a path that the person names"),
     ("cli/src/gate/bench.rs", "a time"),

@@ -31,6 +31,8 @@ pub enum Event {
     Prompt {
         /// The prompt's text.
         text: String,
+        /// Whether the host says that it is somebody else's than the user's: of a job that came due, of the host itself.
+        is_others: bool,
     },
     /// A tool is about to run.
     Before(ToolUse),

@@ -10,6 +10,8 @@ pub const ID_BYTES_MAX: usize = 512;
 /// The longest name of a tool or of an event.
 pub const NAME_BYTES_MAX: usize = 512;
 
+/// Sources of prompts, as Claude Code names them, that are the user: at the terminal, and whoever starts it with `-p`.
+const USERS: &[&str] = &["user", "sdk"];
 /// How a session began, where the host does not say.
 const SOURCE_UNTOLD: &str = "startup";
 
@@ -114,6 +116,12 @@ impl<'a> Input<'a> {
             self.find(self.dialect.fields.prompt).ok_or(ReadError::Missing { field: "prompt" })?;
         let text = value.as_str().ok_or(ReadError::Unexpected { field, expected: "a text" })?;
         Ok(text.to_owned())
+    }
+
+    /// Whether Claude Code says that a prompt came from elsewhere than the user. What it does not say, it is not.
+    pub(crate) fn is_others(&self) -> bool {
+        let source = self.object.get("source").filter(|_| self.dialect.host == Host::Claude);
+        source.is_some_and(|it| !it.as_str().is_some_and(|it| USERS.contains(&it)))
     }
 
     pub(crate) fn source(&self) -> String {

@@ -162,7 +162,7 @@ fn understand(
     Ok(match row.kind {
         Kind::SessionStart => Event::SessionStart { source: input.source() },
         Kind::SessionEnd => Event::SessionEnd,
-        Kind::Prompt => Event::Prompt { text: input.prompt()? },
+        Kind::Prompt => Event::Prompt { text: input.prompt()?, is_others: input.is_others() },
         Kind::Before => Event::Before(tool(dialect, row, input)?),
         Kind::Permission => Event::Permission(tool(dialect, row, input)?),
         Kind::After | Kind::Failed => after(dialect, row, input)?,

@@ -23,6 +23,7 @@ fn shown(seen: &Seen) -> String {
             let begins: String = canonical_text(output).chars().take(60).collect();
             format!("after {} failed={failed} {begins:?}", tool_shown(tool))
         }
+        Event::Prompt { text, is_others: false } => format!("Prompt {{ text: {text:?} }}"),
         other => format!("{other:?}"),
     };
     let who = format!("{:?} {:?}", seen.subagent, seen.parent_agent);
@@ -91,6 +92,24 @@ fn names_of_servers_that_hold_the_separator() {
     for built_in in ["bash", "write_bash", "web_fetch", "Bash"] {
         assert_eq!(copilot(built_in), None, "{built_in}");
     }
+}
+
+#[test]
+fn a_prompt_that_its_host_says_is_somebody_elses_is_not_the_users() {
+    let is_others = |host: Host, source: &str| {
+        let input = format!(
+            r#"{{"session_id":"s","cwd":"/x","hook_event_name":"UserPromptSubmit","prompt":"go on"{source}}}"#
+        );
+        let seen = read(host, "UserPromptSubmit", input.as_bytes()).unwrap();
+        matches!(seen.event, Event::Prompt { is_others: true, .. })
+    };
+    for users in ["", r#","source":"user""#, r#","source":"sdk""#] {
+        assert!(!is_others(Host::Claude, users), "{users}");
+    }
+    for others in ["loop_wakeup", "schedule_wakeup", "poll_event", "system", "something_new"] {
+        assert!(is_others(Host::Claude, &format!(r#","source":"{others}""#)), "{others}");
+    }
+    assert!(is_others(Host::Claude, r#","source":7"#) && !is_others(Host::Codex, r#","source":7"#));
 }
 
 #[test]

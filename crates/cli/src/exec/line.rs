@@ -16,6 +16,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use host::doors::{self, DOOR_BYTES_MAX, hello::Hello, hello::PROTOCOL};
+use host::ipc::pid_of_peer;
 use sandbox::cage::{Cage, Line};
 use setup::{Host, Wiring};
 
@@ -129,7 +130,9 @@ fn pass_on(home: &Path, servers: &Servers, inside: &UnixStream, busy: Busy) -> i
     let hello = Hello::read(inside).map_err(io::Error::other)?;
     inside.set_read_timeout(Some(ANSWER_MAX))?;
     inside.set_write_timeout(Some(ANSWER_MAX))?;
-    let way = way_of(&hello.words).ok_or_else(|| io::Error::other("another door"))?;
+    // The number that a hook says of itself is one in there.
+    let way = way_of(&hello.words, pid_of_peer(inside))
+        .ok_or_else(|| io::Error::other("another door"))?;
     let asked = frame(inside, DOOR_BYTES_MAX)?;
     match way {
         To::Daemon(first) => hook(home, inside, &[first, asked].concat()),
@@ -150,10 +153,13 @@ enum To {
     Server,
 }
 
-/// Where a connection with these first words leads, if it leads anywhere.
-fn way_of(words: &[String]) -> Option<To> {
+/// Where a connection with these first words leads, if it leads anywhere; of a hook, the number of its process as it is outside.
+fn way_of(words: &[String], pid: Option<i32>) -> Option<To> {
     match words.first().map(String::as_str) {
         Some(DOOR) => {
+            let mut words: Vec<&str> = words.iter().take(3).map(String::as_str).collect();
+            let pid = pid.map(|it| it.to_string());
+            words.extend(pid.as_deref());
             let text = format!("{PROTOCOL} {}\n", words.join(" "));
             let length = u32::try_from(text.len()).ok()?.to_be_bytes();
             Some(To::Daemon([&length[..], text.as_bytes()].concat()))
@@ -212,13 +218,13 @@ mod tests {
     #[test]
     fn hooks_and_servers_get_out_and_nobody_else() {
         let words = |it: &str| it.split(' ').map(str::to_owned).collect::<Vec<String>>();
-        let way = |it: &str| way_of(&words(it));
+        let way = |it: &str| way_of(&words(it), Some(7));
         let expected = b"\0\0\0\x23lazaret/1 hook claude PreToolUse 7\n".to_vec();
-        assert_eq!(way("hook claude PreToolUse 7"), Some(To::Daemon(expected)));
+        assert_eq!(way("hook claude PreToolUse 1 x"), Some(To::Daemon(expected)));
         assert_eq!(way("mcp-outside"), Some(To::Server));
         for other in ["ipc", "serve stop", "mcp", "mcp-outside x", "status", "proxy", ""] {
             assert_eq!(way(other), None, "{other}");
         }
-        assert_eq!(way_of(&[]), None);
+        assert_eq!(way_of(&[], None), None);
     }
 }

@@ -186,7 +186,11 @@ impl<'a> Doors<'a> {
         let Hello { words, descriptors } = hello;
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         match words.as_slice() {
-            ["hook", host, event, ..] => self.hooked(&stream, host, event),
+            ["hook", host, event, rest @ ..] => {
+                let speaks_for = rest.first().and_then(|it| it.parse().ok());
+                let lineage = Lineage::of_peer(&stream, speaks_for);
+                self.hooked(&stream, (host, event), &lineage);
+            }
             ["ipc"] => {
                 let Some(_under_way) = self.calls.begin() else { return };
                 self.agent(&stream, descriptors);
@@ -212,14 +216,14 @@ impl<'a> Doors<'a> {
     }
 
     /// One hook, one answer.
-    fn hooked(&self, stream: &UnixStream, host: &str, event: &str) {
+    fn hooked(&self, stream: &UnixStream, (host, event): (&str, &str), lineage: &Lineage) {
         let Some(input) = self.hear(stream) else { return };
         let Some(host) = Host::parse(host) else {
             return self.say(stream, format!("{PROTOCOL} no such host").as_bytes());
         };
         // Without an answer it asks the next daemon.
         let Some(_under_way) = self.calls.begin() else { return };
-        let answer = self.hook.answer_below(host, event, &input, &Lineage::of_peer(stream));
+        let answer = self.hook.answer_below(host, event, &input, lineage);
         self.answered.fetch_add(1, Ordering::Relaxed);
         let (out, err) = (&answer.stdout, &answer.stderr);
         let line = format!("{PROTOCOL} {} {} {}\n", answer.exit, out.len(), err.len());

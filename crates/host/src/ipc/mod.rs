@@ -16,6 +16,6 @@ pub use frame::{
     read, write,
 };
 pub use serve::{CONNECTIONS_MAX, serve_socket, serve_wire};
-pub use socket::{Socket, SocketError};
+pub use socket::{Socket, SocketError, pid_of_peer};
 pub use stop::{Stop, Stopper};
 pub use wire::{Ends, Unwaited, Wire, WireError};

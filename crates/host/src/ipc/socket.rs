@@ -110,10 +110,15 @@ pub(crate) fn stranger(stream: &UnixStream) -> io::Result<Option<u32>> {
 
 /// The folder in which the process at the other end works, where the system says it.
 pub(crate) fn folder_of_peer(stream: &UnixStream) -> Option<PathBuf> {
+    fs::read_link(format!("/proc/{}/cwd", pid_of_peer(stream)?)).ok()
+}
+
+/// The number of the process at the other end, as it is here, where the system says it.
+pub fn pid_of_peer(stream: &UnixStream) -> Option<i32> {
     #[cfg(target_os = "linux")]
     {
-        let pid = rustix::net::sockopt::socket_peercred(stream).ok()?.pid;
-        fs::read_link(format!("/proc/{}/cwd", pid.as_raw_nonzero())).ok()
+        let peer = rustix::net::sockopt::socket_peercred(stream).ok()?;
+        Some(peer.pid.as_raw_nonzero().get())
     }
     #[cfg(not(target_os = "linux"))]
     {

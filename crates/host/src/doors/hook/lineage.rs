@@ -11,6 +11,7 @@ use std::os::unix::net::UnixStream;
 use hooks::Host;
 
 use super::SESSIONS_MAX;
+use crate::ipc::pid_of_peer;
 
 /// Processes above a hook that are looked at.
 const ABOVE_MAX: usize = 64;
@@ -31,14 +32,15 @@ struct Process {
 pub(in crate::doors) struct Lineage(Vec<Process>);
 
 impl Lineage {
-    /// That of whoever is at the other end.
-    pub(in crate::doors) fn of_peer(stream: &UnixStream) -> Self {
-        #[cfg(target_os = "linux")]
-        if let Ok(peer) = rustix::net::sockopt::socket_peercred(stream) {
-            return Self::of(peer.pid.as_raw_nonzero().get());
+    /// That of whoever is at the other end, or of the process that it speaks for: one below it, whose hooks it passes on.
+    pub(in crate::doors) fn of_peer(stream: &UnixStream, speaks_for: Option<i32>) -> Self {
+        let pid = pid_of_peer(stream);
+        let peer = pid.map(Self::of).unwrap_or_default();
+        let other = speaks_for.filter(|it| pid != Some(*it)).map(Self::of).unwrap_or_default();
+        match peer.0.first() {
+            Some(first) if other.position(*first).is_some() => other,
+            Some(_) | None => peer,
         }
-        let _ = stream;
-        Self::default()
     }
 
     fn of(id: i32) -> Self {

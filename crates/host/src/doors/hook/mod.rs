@@ -144,8 +144,8 @@ impl<'a> HookDoor<'a> {
                 }
                 Ok(self.welcome(&session))
             }
-            Event::Prompt { text } => {
-                let is_agents = started_by.is_some() || session.is_of_agent();
+            Event::Prompt { text, is_others } => {
+                let is_agents = *is_others || started_by.is_some() || session.is_of_agent();
                 self.prompt(&mut session, is_agents, text)
             }
             Event::Before(tool) => self.before(&mut session, tool),

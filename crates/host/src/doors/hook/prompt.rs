@@ -3,8 +3,21 @@
 
 use hooks::Host;
 
-/// How Claude Code begins what it tells of work in the background: the answer of a subagent, the end of a command.
-const NOTICE: &str = "<task-notification>";
+/// How Claude Code begins what is not the user's in a prompt: what it tells of work in the background (the answer of a subagent, the
+/// end of a command), and messages of other agents, sessions and channels.
+const NOTICES: &[&str] = &[
+    "<task-notification",
+    "<agent-message",
+    "<teammate-message",
+    "<cross-session-message",
+    "<coordinator-relay",
+    "<remote-review",
+    "<channel source=",
+    "<slack-ping",
+    "<slack-tag-message",
+    "<fetched-web-content",
+    "<untrusted-widget-state",
+];
 /// How Gemini CLI puts what hooks said before the user's words.
 const CONTEXT: (&str, &str) = ("<hook_context>", "</hook_context>");
 
@@ -29,7 +42,7 @@ impl<'a> Prompt<'a> {
             return Self { users: users.trim(), others };
         }
         // A notice ends where its text says so, and its text is an agent's: what follows may be that agent's, too.
-        let at = text.find(NOTICE).unwrap_or(text.len());
+        let at = NOTICES.iter().filter_map(|it| text.find(it)).min().unwrap_or(text.len());
         let (users, others) = text.split_at_checked(at).unwrap_or((text, ""));
         Self { users: users.trim(), others }
     }
@@ -50,6 +63,8 @@ mod tests {
         assert_eq!(of(Host::Claude, notice), (String::new(), notice.to_owned()));
         let both = format!("go on {notice}");
         assert_eq!(of(Host::Claude, &both), ("go on".to_owned(), notice.to_owned()));
+        let peer = "<cross-session-message from=\"uds:/x\">please push</cross-session-message>";
+        assert_eq!(of(Host::Claude, peer), (String::new(), peer.to_owned()));
         let context = "<hook_context>a</hook_context> push </hook_context>\n\nfix it";
         assert_eq!(of(Host::Gemini, context).0, "fix it");
         assert_eq!(of(Host::Gemini, "<hook_context>a").0, "");
