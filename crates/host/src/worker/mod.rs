@@ -10,6 +10,8 @@ mod call;
 mod history;
 mod inbox;
 mod lease;
+#[cfg(test)]
+mod lies;
 mod link;
 mod meter;
 mod model;
@@ -30,6 +32,7 @@ use std::time::Duration;
 pub use history::{History, HistoryError, Spoken};
 pub use model::Asks;
 pub use offer::Offer;
+pub use start::cage;
 
 pub(crate) use lease::Leases;
 pub(crate) use meter::metered;

@@ -1,7 +1,7 @@
 //! A worker: its start, what it is given, and its end.
 
 use std::os::unix::net::UnixStream;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 use std::time::{Duration, Instant};
@@ -203,7 +203,7 @@ impl Worker {
         let (ours, theirs) = UnixStream::pair().map_err(GateError::unable)?;
         let launched = start.spawner.launch(theirs).map_err(GateError::unable)?;
         let confined = launched
-            .confine(cage(home, start.required)?, WORKER, environment(who))
+            .confine(cage_here(home, start.required)?, WORKER, environment(who))
             .map_err(GateError::unable)?;
         record(gate, who, &confined, options, &left_out)?;
         let link = Link::new(ours).map_err(GateError::unable)?;
@@ -281,13 +281,19 @@ fn ready(link: &Link, stop: &AtomicBool) -> Result<(), GateError> {
     Err(GateError::unable("the worker was not ready in time"))
 }
 
-/// Nothing of the machine but the system's programs and this one.
-fn cage(home: &Path, required: &[Rung]) -> Result<Cage, GateError> {
-    let persons = std::env::home_dir().and_then(|it| files::resolved(&it).ok());
-    let state = files::resolved(home).map_err(GateError::unable)?;
+/// What a worker runs in: nothing of the machine but the system's programs and this one. `persons` is the home of whoever
+/// runs us, `state` the state directory.
+#[must_use]
+pub fn cage(persons: Option<PathBuf>, state: PathBuf, required: &[Rung]) -> Cage {
     let mut needed = Rung::ALWAYS.to_vec();
     needed.extend(required.iter().filter(|it| !Rung::ALWAYS.contains(it)));
-    Ok(Cage { home: persons, state: Some(state), limits: LIMITS, needed, ..Cage::default() })
+    Cage { home: persons, state: Some(state), limits: LIMITS, needed, ..Cage::default() }
+}
+
+/// The cage of a worker of the state directory `home`.
+fn cage_here(home: &Path, required: &[Rung]) -> Result<Cage, GateError> {
+    let persons = std::env::home_dir().and_then(|it| files::resolved(&it).ok());
+    Ok(cage(persons, files::resolved(home).map_err(GateError::unable)?, required))
 }
 
 /// Six names of the host's, and who it is for.

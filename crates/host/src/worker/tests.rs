@@ -4,7 +4,7 @@
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -35,10 +35,17 @@ use crate::starter::Starter;
 
 /// A model that says the same, and notes what it was asked. It does not answer while somebody shuts its door.
 #[derive(Default)]
-struct Model {
-    asked: Mutex<Vec<Request>>,
+pub(super) struct Model {
+    pub(super) asked: Mutex<Vec<Request>>,
     door: Mutex<()>,
     fails: AtomicBool,
+}
+
+impl Model {
+    /// Nobody is answered while this is held.
+    pub(super) fn shut(&self) -> MutexGuard<'_, ()> {
+        self.door.lock().unwrap()
+    }
 }
 
 impl Asks for Model {
@@ -64,12 +71,12 @@ impl Asks for Model {
     }
 }
 
-struct House {
+pub(super) struct House {
     stop: Arc<AtomicBool>,
-    gate: Arc<Gate>,
+    pub(super) gate: Arc<Gate>,
     leases: Leases,
-    worker: Worker,
-    model: Arc<Model>,
+    pub(super) worker: Worker,
+    pub(super) model: Arc<Model>,
     purse: Option<Arc<dyn Purse>>,
 }
 
@@ -99,7 +106,7 @@ impl Purse for Coins {
 }
 
 /// A session whose worker is `play`, which is given the socket.
-fn house(home: &Path, play: impl FnOnce(UnixStream) + Send + 'static) -> House {
+pub(super) fn house(home: &Path, play: impl FnOnce(UnixStream) + Send + 'static) -> House {
     let policy = Policy::embedded().unwrap();
     let gate =
         Gate::open(home, Durability::DangerouslyUnsynced, policy, Catalogue::default()).unwrap();
@@ -154,7 +161,7 @@ fn house(home: &Path, play: impl FnOnce(UnixStream) + Send + 'static) -> House {
 }
 
 impl House {
-    fn turn(&self, frames: &mut Vec<Frame>) -> Result<Seen, TurnError> {
+    pub(super) fn turn(&self, frames: &mut Vec<Frame>) -> Result<Seen, TurnError> {
         self.turn_within(frames, None)
     }
 
@@ -169,21 +176,21 @@ impl House {
     }
 }
 
-fn say(socket: &mut UnixStream, message: &Value) {
+pub(super) fn say(socket: &mut UnixStream, message: &Value) {
     let _ = wire::write(socket, message.to_string().as_bytes());
 }
 
-fn hear(socket: &mut UnixStream) -> Option<ToWorker> {
+pub(super) fn hear(socket: &mut UnixStream) -> Option<ToWorker> {
     let bytes = wire::read(socket).ok()??;
     serde_json::from_slice(&bytes).ok()
 }
 
-fn ask(id: u64) -> Value {
+pub(super) fn ask(id: u64) -> Value {
     let text = json!([{"type": "text", "text": "hello"}]);
     json!({"type": "ask", "id": id, "purpose": "step", "messages": [{"role": "user", "content": text}]})
 }
 
-fn result(session: &str) -> Value {
+pub(super) fn result(session: &str) -> Value {
     json!({
         "type": "result", "sessionId": session, "interrupted": false,
         "usage": {"inputTokens": 0, "outputTokens": 0, "cacheReadTokens": 0, "cacheCreationTokens": 0},
