@@ -63,5 +63,7 @@ mod two_users;
 mod upgrade;
 mod vault;
 mod vault_keys;
+#[cfg(target_os = "linux")]
+mod worker_escape;
 mod worker_kill;
 mod workspace;
