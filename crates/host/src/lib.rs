@@ -36,6 +36,7 @@ pub mod plugins;
 mod providers;
 mod proxying;
 mod reach;
+pub mod remote_server;
 mod sanitize;
 pub mod scheduler;
 mod search_key;

@@ -10,12 +10,12 @@ use ::mcp::http::client::oauth::Fetch as _;
 use ::mcp::http::server::PATH;
 use ::mcp::http::server::auth::{Authenticator, KeySource, Oauth, OauthSettings};
 use ::mcp::http::server::limits::KEYS_BYTES_MAX;
+use host::remote_server::Found;
 use host::{NamedWay, OpenedBy};
 use scan::net::Scheme;
 use serde::Deserialize;
 
 use super::http_tokens;
-use super::remote::Found;
 use crate::failure::Failure;
 
 /// What the configuration says of the authorization server.

@@ -7,12 +7,13 @@
 
 mod cage;
 mod client;
-mod endpoint;
 mod fetched;
 mod gate;
 mod secrets;
 mod start;
 mod template;
+#[cfg(test)]
+mod tests;
 mod told;
 
 use std::collections::BTreeMap;
@@ -180,7 +181,7 @@ impl ToolServer {
         stop: &Stop,
     ) -> Result<Self, String> {
         ::mcp::names::check_server(&asked.server).map_err(|error| error.to_string())?;
-        let secrets = Secrets { gate, who, server: &asked.server };
+        let secrets = Arc::new(Secrets::of(gate, home, who, &asked.server));
         let judge = Arc::new(SessionGate::of(gate, home, who));
         let (running, server) = start::server(home, asked, &secrets, &*judge)?;
         let client = Client::start(judge, server, stop.clone()).map_err(|it| it.to_string())?;
@@ -190,8 +191,8 @@ impl ToolServer {
             tools: BTreeMap::new(),
             running: Some(running),
         };
-        started.client.greet()?;
-        for definition in started.client.list()? {
+        let listed = started.client.greet().and_then(|()| started.client.list());
+        for definition in listed.map_err(|why| secrets.why().unwrap_or(why))? {
             let Ok(def) = ToolDef::from_value(&definition) else { continue };
             let own = def.name.as_str().to_owned();
             let def = renamed(def, &asked.server)?;

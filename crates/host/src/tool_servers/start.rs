@@ -13,11 +13,11 @@ use serde_json::json;
 use vault::environment::OF_HOST;
 
 use super::cage::ServerCage;
-use super::endpoint::Endpoint;
-use super::secrets::Secrets;
+use super::secrets::{self, Secrets};
 use crate::doors::mcp::servers::{Command, line_of_address, line_of_command};
 use crate::doors::mcp::{CAGE, LINE, REACHED};
 use crate::named::{NamedWay, OpenedBy};
+use crate::remote_server::{self, SentAlong};
 use crate::workspace::Room;
 
 /// A server that runs, or that is far away.
@@ -45,16 +45,18 @@ impl Running {
 pub(super) fn server(
     home: &Path,
     asked: &McpServer,
-    secrets: &Secrets<'_>,
+    secrets: &Arc<Secrets>,
     judge: &dyn Judge,
 ) -> Result<(Running, Server), String> {
     let name = &asked.server;
     match &asked.transport {
-        Transport::Uri(uri) => {
+        Transport::Uri { uri, headers, login } => {
+            let along = SentAlong { headers: secrets::headers(headers)?, login: *login };
             judge.lifecycle(name, REACHED, &json!({ LINE: line_of_address(uri) }));
             let way = NamedWay::to(home, uri, OpenedBy::Settings);
             let way = way.map_err(|error| error.to_string())?;
-            let (remote, server) = Remote::start(name, Arc::new(Endpoint::new(way)));
+            let keys = Arc::<Secrets>::clone(secrets);
+            let (remote, server) = remote_server::connect(home, name, way, along, keys);
             Ok((Running::There(remote), server))
         }
         Transport::Command { command, args, env, network, read } => {

@@ -5,17 +5,20 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use ::mcp::http::client::oauth::{self, Challenge, Discovered, Pending, Tokens};
+use data_encoding::HEXLOWER;
 use egress::{Piece, Question, Verb};
 use evidence::{Clock as _, SystemClock};
+use host::doors::mcp::LOGIN_PREFIX;
+use host::remote_server::Found;
+use host::remote_server::logins::{self, Login};
 use host::{NamedWay, OpenedBy};
 use serde_json::json;
+use sha2::{Digest as _, Sha256};
 use url::Url;
 use vault::{Contents, Name, Secret, VaultFile};
 use zeroize::Zeroizing;
 
 use super::callback;
-use super::fetch::Found;
-use super::logins::{self, Login};
 use crate::act::{Act, By};
 use crate::failure::{Exit, Failure};
 use crate::home::Home;
@@ -52,6 +55,8 @@ pub(in crate::mcp) struct LoginArgs {
     by: By,
 }
 
+/// Bytes of a digest that tell the secrets of two logins apart.
+const DIGEST_BYTES: usize = 4;
 /// Time for the first question.
 const CHALLENGE_WAIT: Duration = Duration::from_secs(30);
 
@@ -180,7 +185,7 @@ impl Kept<'_> {
             (logins::origin(self.way.endpoint()), self.origin(&issuer.token_endpoint)?);
         let mut secrets = Vec::new();
         let mut bound = |what: &str, value: Zeroizing<String>, host: &str| {
-            let text = logins::secret_name(server, &url, what);
+            let text = secret_name(server, &url, what);
             let name = Name::parse(&text).map_err(Failure::usage)?;
             let secret = Secret::new(value).and_then(Secret::unless_guessable);
             secrets.push((name, secret.map_err(Failure::refused)?, host.to_owned()));
@@ -211,5 +216,29 @@ impl Kept<'_> {
     fn origin(&self, url: &Url) -> Result<String, Failure> {
         let target = self.way.found(url.as_str()).map_err(Failure::refused)?;
         Ok(logins::origin(&target))
+    }
+}
+
+/// Returns the name of a secret of a login: no two servers and no two addresses share one.
+fn secret_name(server: &str, url: &str, what: &str) -> String {
+    let digest = Sha256::digest(format!("{server}\0{url}").as_bytes());
+    let digest = HEXLOWER.encode(digest.get(..DIGEST_BYTES).unwrap_or_default());
+    let plain = |it: char| if it.is_ascii_alphanumeric() { it.to_ascii_uppercase() } else { '_' };
+    let server: String = server.chars().map(plain).collect();
+    format!("{LOGIN_PREFIX}{server}_{digest}_{what}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secrets_of_two_servers_or_addresses_never_share_a_name() {
+        let name = |server: &str, url: &str| secret_name(server, url, "ACCESS");
+        let one = name("a.b", "https://a.example/mcp");
+        assert!(one.starts_with("MCP_A_B_") && one.ends_with("_ACCESS"), "{one}");
+        assert!(vault::Name::parse(&one).is_ok());
+        assert_ne!(one, name("a-b", "https://a.example/mcp"));
+        assert_ne!(one, name("a.b", "https://a.example/mcp2"));
     }
 }

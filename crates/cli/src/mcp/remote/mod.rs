@@ -1,29 +1,24 @@
 //! MCP servers that are reached at an address.
 
 mod callback;
-mod credentials;
-mod endpoint;
-mod fetch;
 pub(super) mod login;
-mod logins;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::Path;
-use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use ::mcp::http::client::Remote;
 use ::mcp::stdio::Server;
+use host::remote_server::{self, Keys, SentAlong};
 use host::tool_servers::Template;
 use host::{NamedWay, OpenedBy};
 use vault::environment::may_be_set;
+use zeroize::Zeroizing;
 
 use super::gate::DaemonGate;
 use crate::failure::Failure;
-use credentials::Credentials;
-use endpoint::Endpoint;
-pub(super) use fetch::Found;
+use crate::output;
 
 /// A server with an address, as a person has named it.
 pub(super) struct Named<'a> {
@@ -41,18 +36,25 @@ pub(super) fn connect(
 ) -> Result<(Remote, Server), Failure> {
     let wrong = |why: &dyn std::fmt::Display| Failure::usage(format!("{}: {why}", named.name));
     let way = NamedWay::to(home, named.url, named.by).map_err(|error| wrong(&error))?;
-    let target = way.endpoint().clone();
-    let credentials = Credentials {
-        server: named.name.to_owned(),
-        url: target.url().to_string(),
-        home: home.to_owned(),
-        gate: Arc::clone(gate),
-        headers: named.headers,
-        filled: Mutex::new(None),
-    };
-    let has_told = AtomicBool::new(false);
-    let endpoint = Endpoint { way, target: Mutex::new(target), credentials, has_told };
-    Ok(Remote::start(named.name, Arc::new(endpoint)))
+    // The token of a login counts for exactly this name and address.
+    let along = SentAlong { headers: named.headers, login: true };
+    let keys: Arc<dyn Keys> = Arc::<DaemonGate>::clone(gate);
+    Ok(remote_server::connect(home, named.name, way, along, keys))
+}
+
+/// The daemon binds each secret to the server's origin and records each use.
+impl Keys for DaemonGate {
+    fn secret(&self, server: &str, name: &str, url: &str) -> Result<Zeroizing<String>, String> {
+        Self::secret(self, server, name, Some(url)).map_err(|error| error.0)
+    }
+
+    fn renewed(&self, server: &str, tokens: Vec<(String, String)>) -> Result<(), String> {
+        Self::renewed(self, server, tokens).map_err(|error| error.0)
+    }
+
+    fn tell(&self, server: &str, why: &str) {
+        output::note(&format!("the server `{server}`: {why}"));
+    }
 }
 
 /// Reads header fields of the command line, `NAME: VALUE`. One that says who asks names a secret: arguments of a program

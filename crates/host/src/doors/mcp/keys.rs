@@ -17,6 +17,21 @@ use super::session;
 /// By this the names of secrets begin that a login has made: no others are changed from here.
 pub const LOGIN_PREFIX: &str = "MCP_";
 
+/// New values of tokens that a login has made, as the vault keeps them. Nothing else is changed by whoever renews them.
+pub(crate) fn new_tokens(tokens: Vec<(String, String)>) -> Result<Vec<(Name, Secret)>, String> {
+    let mut values = Vec::new();
+    let tokens = tokens.into_iter().map(|(name, value)| (name, Zeroizing::new(value)));
+    for (name, value) in tokens {
+        if !name.starts_with(LOGIN_PREFIX) {
+            return Err("only the tokens of a login are changed here".to_owned());
+        }
+        let name = Name::parse(&name).map_err(|error| error.to_string())?;
+        let secret = Secret::new(value).and_then(Secret::unless_guessable);
+        values.push((name, secret.map_err(|error| error.to_string())?));
+    }
+    Ok(values)
+}
+
 impl Doors<'_> {
     /// Gives a secret, for the address that it is sent to or, without one, for the environment of a server.
     pub(super) fn mcp_secret(
@@ -48,16 +63,7 @@ impl Doors<'_> {
         server: &str,
         tokens: Vec<(String, String)>,
     ) -> Result<Value, String> {
-        let mut values = Vec::new();
-        let tokens = tokens.into_iter().map(|(name, value)| (name, Zeroizing::new(value)));
-        for (name, value) in tokens {
-            if !name.starts_with(LOGIN_PREFIX) {
-                return Err("only the tokens of a login are changed here".to_owned());
-            }
-            let name = Name::parse(&name).map_err(|error| error.to_string())?;
-            let secret = Secret::new(value).and_then(Secret::unless_guessable);
-            values.push((name, secret.map_err(|error| error.to_string())?));
-        }
+        let values = new_tokens(tokens)?;
         let names: Vec<&str> = values.iter().map(|it| it.0.as_str()).collect();
         let about = json!({ "names": names });
         self.mcp_with_keys(server, &about, |keeper, permit| {

@@ -15,6 +15,7 @@ mod session;
 
 pub use answer::{CAGE, LINE, REACHED};
 pub use keys::LOGIN_PREFIX;
+pub(crate) use keys::new_tokens;
 pub use request::{Numbered, Request, Said, Tools, listed};
 pub(super) use session::Shared;
 pub use session::{door, new_name};

@@ -9,6 +9,11 @@ use serde::de::{Deserializer, Error};
 
 use super::scalar::{Label, text};
 
+/// Bytes of the name of a header field.
+const HEADER_NAME_BYTES_MAX: usize = 64;
+/// Bytes of its value, as it is written.
+const HEADER_VALUE_BYTES_MAX: usize = 1024;
+
 /// A tool server of somebody else.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct McpServer {
@@ -22,7 +27,14 @@ pub struct McpServer {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Transport {
     /// At an address.
-    Uri(String),
+    Uri {
+        /// The address.
+        uri: String,
+        /// Header fields that are sent along; secrets are named in their values.
+        headers: BTreeMap<String, String>,
+        /// Is it sent the token of the login that a person made there?
+        login: bool,
+    },
     /// As a command on this machine.
     Command {
         /// The program.
@@ -45,6 +57,8 @@ struct Raw {
     server: String,
     #[serde(default, deserialize_with = "some_address")]
     uri: Option<String>,
+    headers: Option<BTreeMap<String, String>>,
+    login: Option<bool>,
     command: Option<Label>,
     args: Option<Vec<String>>,
     env: Option<BTreeMap<String, String>>,
@@ -62,9 +76,14 @@ impl<'de> Deserialize<'de> for McpServer {
                     let why = "`args`, `env`, `network` and `read` belong to a `command`";
                     return Err(Error::custom(why));
                 }
-                Transport::Uri(uri)
+                let headers = raw.headers.unwrap_or_default();
+                headers.iter().try_for_each(check_header).map_err(Error::custom)?;
+                Transport::Uri { uri, headers, login: raw.login.unwrap_or_default() }
             }
             (None, Some(command)) => {
+                if raw.headers.is_some() || raw.login.is_some() {
+                    return Err(Error::custom("`headers` and `login` belong to a `uri`"));
+                }
                 let read = raw.read.unwrap_or_default();
                 if let Some(part) = read.iter().find(|it| !it.is_absolute()) {
                     let shown = part.display().to_string();
@@ -80,6 +99,22 @@ impl<'de> Deserialize<'de> for McpServer {
             }
         };
         Ok(Self { server: raw.server, transport })
+    }
+}
+
+/// A header field is one line, and its name one word.
+fn check_header((name, value): (&String, &String)) -> Result<(), String> {
+    let plain = |it: u8| it.is_ascii_alphanumeric() || matches!(it, b'-' | b'_');
+    if name.is_empty() || name.len() > HEADER_NAME_BYTES_MAX || !name.bytes().all(plain) {
+        let shown = name.escape_debug();
+        return Err(format!("`headers`: `{shown}` is no name: letters, digits, `-` and `_`"));
+    }
+    let is_shown = |it: u8| it == b' ' || it.is_ascii_graphic();
+    match value.len() <= HEADER_VALUE_BYTES_MAX && value.bytes().all(is_shown) {
+        true => Ok(()),
+        false => Err(format!(
+            "`headers`: the value of `{name}` is no line of at most {HEADER_VALUE_BYTES_MAX} ASCII characters"
+        )),
     }
 }
 

@@ -1,21 +1,20 @@
 //! What is sent along to a server: header fields of the configuration, and the token of a login.
 //!
-//! Values come from the vault by way of the daemon, which binds each to the server's origin and records each use.
+//! Values come from the vault, by whoever binds each to the server's origin and records each use.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use ::mcp::GateError;
 use ::mcp::http::client::WebError;
 use ::mcp::http::client::oauth;
-use host::NamedWay;
-use host::tool_servers::Template;
 use url::Url;
 use zeroize::Zeroizing;
 
+use super::Keys;
 use super::fetch::Found;
 use super::logins::{self, Login};
-use crate::mcp::gate::DaemonGate;
+use crate::named::NamedWay;
+use crate::tool_servers::Template;
 
 /// What is sent along to one server.
 pub(super) struct Credentials {
@@ -23,8 +22,10 @@ pub(super) struct Credentials {
     /// The server's address, as secrets are bound to it.
     pub(super) url: String,
     pub(super) home: PathBuf,
-    pub(super) gate: Arc<DaemonGate>,
+    pub(super) keys: Arc<dyn Keys>,
     pub(super) headers: Vec<(String, Template)>,
+    /// Is the token of a login sent along, if there is one?
+    pub(super) login: bool,
     pub(super) filled: Mutex<Option<Arc<Filled>>>,
 }
 
@@ -64,7 +65,7 @@ impl Credentials {
             let mut kept = vec![(login.access.clone(), tokens.access.to_string())];
             let refresh = login.refresh.clone().zip(tokens.refresh.map(|it| it.to_string()));
             kept.extend(refresh);
-            self.gate.renewed(&self.server, kept).map_err(|error| WebError(error.0))?;
+            self.keys.renewed(&self.server, kept).map_err(WebError)?;
             new = self.fill()?;
         }
         let is_other = new != *used;
@@ -74,7 +75,7 @@ impl Credentials {
 
     fn login(&self) -> Result<Option<Login>, WebError> {
         // A header of the configuration is the operator's own word.
-        if self.headers.iter().any(|it| it.0.eq_ignore_ascii_case("authorization")) {
+        if !self.login || self.headers.iter().any(|it| it.0.eq_ignore_ascii_case("authorization")) {
             return Ok(None);
         }
         logins::find(&self.home, &self.server, Some(&self.url))
@@ -82,15 +83,14 @@ impl Credentials {
     }
 
     fn fill(&self) -> Result<Filled, WebError> {
-        let failed = |error: GateError| WebError(error.0);
-        let secret = |name: &str| self.gate.secret(&self.server, name, Some(&self.url));
+        let secret = |name: &str| self.keys.secret(&self.server, name, &self.url);
         let mut all = Vec::new();
         for (name, template) in &self.headers {
-            let value = template.fill(|it| secret(it.as_str())).map_err(failed)?;
+            let value = template.fill(|it| secret(it.as_str())).map_err(WebError)?;
             all.push((name.clone(), value));
         }
         if let Some(login) = self.login()? {
-            let token = secret(&login.access).map_err(failed)?;
+            let token = secret(&login.access).map_err(WebError)?;
             let value = Zeroizing::new(format!("Bearer {}", token.as_str()));
             all.push(("authorization".to_owned(), value));
         }
@@ -102,10 +102,9 @@ impl Credentials {
         let Some(refresh) = &login.refresh else { return Ok(None) };
         let endpoint = Url::parse(&login.token_endpoint)
             .map_err(|_| WebError("the login is not understood; log in again".to_owned()))?;
-        // For the issuer alone: the daemon gives them for no other address.
+        // For the issuer alone: they are given for no other address.
         let secret = |name: &str| {
-            let given = self.gate.secret(&self.server, name, Some(&login.token_endpoint));
-            given.map_err(|error| WebError(error.0))
+            self.keys.secret(&self.server, name, &login.token_endpoint).map_err(WebError)
         };
         let token = secret(refresh)?;
         let client_secret = login.client_secret.as_deref().map(secret).transpose()?;

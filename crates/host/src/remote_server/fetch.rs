@@ -5,16 +5,19 @@ use std::time::{Duration, Instant};
 
 use ::mcp::http::client::oauth::{DOCUMENT_BYTES_MAX, Fetch, Fetched};
 use egress::{Piece, Question, Verb};
-use host::NamedWay;
 use url::Url;
 use zeroize::Zeroizing;
+
+use crate::named::NamedWay;
 
 /// Time for one document.
 const DOCUMENT_WAIT: Duration = Duration::from_secs(20);
 
 /// Asks whoever was found, where the settings let it.
-pub(in crate::mcp) struct Found<'a> {
-    pub(in crate::mcp) way: &'a NamedWay,
+#[derive(Clone, Copy)]
+pub struct Found<'a> {
+    /// The way to the server that led there.
+    pub way: &'a NamedWay,
 }
 
 impl Fetch for Found<'_> {

@@ -6,11 +6,11 @@ use std::sync::{Mutex, PoisonError};
 use ::mcp::http::client::oauth::Challenge;
 use ::mcp::http::client::{Answer, Request, Web, WebError};
 use egress::{Arrived, AskError};
-use host::{NamedWay, web_answer, web_error};
 use scan::net::Target;
 
 use super::credentials::{Credentials, Filled};
-use crate::output;
+use crate::named::NamedWay;
+use crate::named_exchange::{web_answer, web_error};
 
 /// Redirects that are followed for one request.
 const REDIRECTS_MAX: usize = 3;
@@ -21,7 +21,7 @@ pub(super) struct Endpoint {
     /// Where the endpoint is by now.
     pub(super) target: Mutex<Target>,
     pub(super) credentials: Credentials,
-    /// Was the person told on stderr what is missing?
+    /// Was anybody told what is missing?
     pub(super) has_told: AtomicBool,
 }
 
@@ -97,11 +97,17 @@ impl Endpoint {
     }
 
     fn login_needed(&self, arrived: &Arrived) -> WebError {
-        let Credentials { server, url, headers, .. } = &self.credentials;
+        let Credentials { server, url, headers, login, .. } = &self.credentials;
         let status = arrived.status;
         if !headers.is_empty() {
             let why = "it refuses what it was sent as credentials";
             return WebError(format!("{why} (HTTP {status}); look at its `headers`"));
+        }
+        if !login {
+            let why = "wants to know who asks, and is sent nothing that says so";
+            return WebError(format!(
+                "it {why} (HTTP {status}); name it in its `headers`, or `login: true`"
+            ));
         }
         let scope = challenge(arrived).and_then(|it| it.scope).filter(|_| status == 403);
         let more = scope.map(|it| format!(" --scope '{}'", ::mcp::shown::log_value(&it)));
@@ -109,10 +115,10 @@ impl Endpoint {
         WebError(format!("it wants you to log in (HTTP {status}): `{login}`"))
     }
 
-    /// Tells the person once: some clients show no more than that a server does not work.
+    /// Tells whoever gives it its secrets, once: some clients show no more than that a server does not work.
     fn tell(&self, error: WebError) -> WebError {
         if !self.has_told.swap(true, Ordering::SeqCst) {
-            output::note(&format!("the server `{}`: {error}", self.credentials.server));
+            self.credentials.keys.tell(&self.credentials.server, &error.to_string());
         }
         error
     }
