@@ -30,6 +30,8 @@ const WORKERS: usize = 20;
 const IDLE_SOCKETS: usize = 200;
 const TURNS: usize = 200;
 const WARM_TURNS: usize = 20;
+/// So many turns of the session's beginning and end are shown: the conversation grows, and each turn carries all of it.
+const TURNS_SHOWN: usize = 20;
 /// What the model takes while it is looked whether the server still answers.
 const BUSY_MODEL: Duration = Duration::from_millis(100);
 const HEALTH_CALLS: usize = 200;
@@ -50,11 +52,18 @@ fn main() {
     let mut raw = time(TURNS, || model_alone(model.port));
     let mut client = Client::open(&served.address, &token);
     let mut through = time(TURNS, || client.turn("hello"));
+    let mut first = through[..TURNS_SHOWN].to_vec();
+    let mut last = through[TURNS - TURNS_SHOWN..].to_vec();
     println!(
         "a turn: {} through the server (WebSocket, worker, gate, sync), {} the model server alone; {:.2} ms more at p50",
         shown(&mut through),
         shown(&mut raw),
         at(&mut through, 50) - at(&mut raw, 50)
+    );
+    println!(
+        "of it the first {TURNS_SHOWN} turns of the session, and the last: p50 {:.2} ms, {:.2} ms",
+        at(&mut first, 50),
+        at(&mut last, 50)
     );
 
     let rate = validated(&mut client);

@@ -36,10 +36,14 @@ fn runs_and_talks_go_on_beside_a_daemon_and_are_what_they_are_without_one() {
     assert!(told["usage"]["inputTokens"].as_u64().unwrap() > 0, "{told}");
     assert!(ran.err.contains("no model is chosen"), "{}", ran.err);
     // The same session, and a conversation in it.
-    let talked = lazaret(home, &["chat", "--resume", "s1"]).run_with("and then?\n");
-    assert!(talked.out.contains("You said: and then?"), "{}{}", talked.out, talked.err);
+    // What is said at once after an answer is answered, too.
+    let talked = lazaret(home, &["chat", "--resume", "s1"]).run_with("one?\ntwo?\nthree?\n");
+    for said in ["one?", "two?", "three?"] {
+        let answer = format!("You said: {said}");
+        assert!(talked.out.contains(&answer), "{said}: {}{}", talked.out, talked.err);
+    }
     let runs = fs::read_to_string(home.join("runs.jsonl")).unwrap();
-    assert_eq!(runs.lines().count(), 2, "{runs}");
+    assert_eq!(runs.lines().count(), 4, "{runs}");
     // What is wrong is said as it is without a daemon.
     assert_eq!(lazaret(home, &["run", "nobody", "x"]).run().code, 2);
     let gone = lazaret(home, &["run", "main", "x", "--workspace", "/no/such/folder"]).run();

@@ -320,6 +320,15 @@ impl Monitor {
         Ok(state::keep_soon(&*self.setup.state, session, change)?)
     }
 
+    /// Waits until everything is durable that was recorded and kept for no act yet: whoever is told of it finds it.
+    ///
+    /// # Errors
+    /// If it will not be.
+    pub fn settle_all(&self) -> Result<(), Refusal> {
+        self.journal().flush()?;
+        Ok(self.state().flush()?)
+    }
+
     /// INVARIANT (NothingSilent): what was turned away before it could be judged leaves a record too.
     pub(crate) fn turned_away(&self, who: &Caller, asked: &[u8], error: Refusal) -> Refusal {
         let clean = self.scrubber.as_ref();

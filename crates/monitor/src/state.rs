@@ -42,6 +42,12 @@ pub trait State: Labels + Approvals + Talked {
         summary: &Summary,
     ) -> Result<(), StateError>;
 
+    /// Waits until everything that was to be kept soon is durable.
+    ///
+    /// # Errors
+    /// If it is not.
+    fn flush(&self) -> Result<(), StateError>;
+
     /// Puts one change in place of all before it.
     ///
     /// # Errors

@@ -117,6 +117,8 @@ pub(crate) struct App {
     pub(crate) draining: AtomicBool,
     pub(crate) connections: AtomicUsize,
     pub(crate) inbox: Inbox,
+    /// Held while files are read again.
+    pub(crate) reloading: Mutex<()>,
     /// Who reads the rules again, where somebody can.
     pub(crate) rules: OnceLock<Arc<dyn Rules>>,
 }
@@ -179,6 +181,7 @@ impl App {
             draining: AtomicBool::new(false),
             connections: AtomicUsize::new(0),
             inbox: Inbox::default(),
+            reloading: Mutex::default(),
             rules: OnceLock::new(),
         })
     }

@@ -1,15 +1,16 @@
 //! Exports that are made or sent: few at once, and one of each user. Each holds a whole zip, and while it is made one of the
 //! few threads on which everybody's tokens are looked up.
 
-use std::convert::Infallible;
+use std::io;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
+use std::time::Instant;
 
 use bytes::Bytes;
 use hyper::body::{Body, Frame, SizeHint};
 
-use crate::limits::EXPORTS_AT_ONCE_MAX;
+use crate::limits::{EXPORT_SENT_WITHIN, EXPORTS_AT_ONCE_MAX};
 
 /// Whose exports are under way.
 #[derive(Clone, Default)]
@@ -43,7 +44,7 @@ impl Exports {
 impl Export {
     /// What it made, as a body that is under way until it was taken.
     pub(crate) fn sent(self, zip: Vec<u8>) -> Sent {
-        Sent { rest: zip.into(), _export: self }
+        Sent { rest: zip.into(), until: Instant::now() + EXPORT_SENT_WITHIN, _export: self }
     }
 }
 
@@ -56,17 +57,21 @@ impl Drop for Export {
 /// A zip on its way.
 pub(crate) struct Sent {
     rest: Bytes,
+    until: Instant,
     _export: Export,
 }
 
 impl Body for Sent {
     type Data = Bytes;
-    type Error = Infallible;
+    type Error = io::Error;
 
     fn poll_frame(
         mut self: Pin<&mut Self>,
         _: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+    ) -> Poll<Option<Result<Frame<Bytes>, io::Error>>> {
+        if !self.rest.is_empty() && Instant::now() > self.until {
+            return Poll::Ready(Some(Err(io::ErrorKind::TimedOut.into())));
+        }
         let bytes = self.rest.len().min(PIECE_BYTES);
         let piece = (bytes > 0).then(|| Ok(Frame::data(self.rest.split_to(bytes))));
         Poll::Ready(piece)

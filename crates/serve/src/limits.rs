@@ -82,5 +82,7 @@ pub const LOG_LINES_MAX: usize = 10_000;
 pub const ERROR_CHARS_MAX: usize = 1000;
 /// Exports at once, each of another user.
 pub const EXPORTS_AT_ONCE_MAX: usize = 2;
+/// How long an export may take to be taken: others wait for its place.
+pub const EXPORT_SENT_WITHIN: Duration = Duration::from_secs(600);
 /// Files in an export, and their bytes.
 pub const EXPORT_BYTES_MAX: usize = 256 << 20;

@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, PoisonError};
+use std::sync::{Arc, MutexGuard, PoisonError};
 
 use serde_json::{Value, json};
 
@@ -34,8 +34,28 @@ const DIGESTED_BYTES_MAX: u64 = 16 << 20;
 /// # Errors
 /// If a file is not understood, or it cannot be recorded: then everything stays as it was.
 pub(crate) fn now(app: &App) -> Result<(), String> {
+    let _one = one_at_a_time(app);
     rules::again(app, digests(&app.parts.home))?;
     settings(app)
+}
+
+/// What is read last counts last.
+fn one_at_a_time(app: &App) -> MutexGuard<'_, ()> {
+    app.reloading.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Whatever was written while the server started.
+fn at_start(app: &App) {
+    let _one = one_at_a_time(app);
+    // What is wrong is in the log.
+    let _ = rules::again(app, digests(&app.parts.home));
+    let is_other = Directory::load(&app.parts.home).is_ok_and(|it| {
+        let before = app.directory();
+        !changes::between(&before, &it.keeping(&before)).is_empty()
+    });
+    if is_other {
+        let _ = settings(app);
+    }
 }
 
 fn settings(app: &App) -> Result<(), String> {
@@ -120,6 +140,7 @@ pub(crate) fn look_again(app: &App) {
 pub(crate) async fn watch(app: Arc<App>) {
     let mut applied = app.blocking(|app| stamps(&app.parts.home)).await.unwrap_or_default();
     let mut last = applied.clone();
+    app.blocking(at_start).await.unwrap_or_default();
     loop {
         tokio::time::sleep(DEBOUNCE).await;
         let found = app.blocking(|app| stamps(&app.parts.home)).await.unwrap_or_default();
@@ -130,13 +151,21 @@ pub(crate) async fn watch(app: Arc<App>) {
             };
             if of(&found, true) != of(&applied, true) {
                 // What was wrong is in the log.
-                let _ = app.blocking(|app| rules::again(app, digests(&app.parts.home))).await;
+                let again = |app: &App| {
+                    let _one = one_at_a_time(app);
+                    rules::again(app, digests(&app.parts.home))
+                };
+                let _ = app.blocking(again).await;
             }
             let is_other = of(&found, false) != of(&applied, false);
             applied.clone_from(&found);
             if is_other {
                 // What was wrong is in the log.
-                let _ = app.blocking(settings).await;
+                let again = |app: &App| {
+                    let _one = one_at_a_time(app);
+                    settings(app)
+                };
+                let _ = app.blocking(again).await;
             }
         }
         last = found;

@@ -43,7 +43,7 @@ pub(crate) use errors::error;
 use errors::{no_room, not_kept, refused};
 use memory::Remembers;
 use slots::{Full, Slot, Slots};
-use stream::{OfSession, Stream};
+use stream::{OfSession, Shows, Stream};
 use words::InTurn;
 use workers::Seat;
 
@@ -122,11 +122,13 @@ impl Agents {
         Self::sharing(gate, home, asks, options, Leases::default())
     }
 
-    /// Other agents of the same gate, run otherwise; a session is nobody's but of one of them at a time.
+    /// Other agents of the same gate, run otherwise, with no more workers; a session is nobody's but of one of them at a time.
     ///
     /// # Errors
     /// As [`Agents::new`].
     pub fn beside(&self, options: AgentsOptions) -> Result<Arc<Self>, GateError> {
+        let workers_max = options.workers_max.min(self.options.workers_max);
+        let options = AgentsOptions { workers_max, ..options };
         let (gate, asks) = (Arc::clone(&self.gate), Arc::clone(&self.asks));
         Self::sharing(gate, &self.home, asks, options, self.leases.clone())
     }
@@ -332,19 +334,10 @@ impl Agents {
         let (limits, above) = (limits.without_use(), Some(Arc::clone(whole)));
         let bounds = Bounds { stop, limits, above, purse: None };
         let judge = OfSession { monitor: &self.gate.monitor, who };
-        let mut stream = Stream::new(&judge);
-        // Words that are judged as a whole are not shown before.
         let guardrail = worker.guardrail().filter(|it| it.judges_answers());
-        let mut unjudged: Vec<Frame> = Vec::new();
-        let mut on_shown = |frame| match stream.take(frame) {
-            Some(it @ (Frame::Token { .. } | Frame::ThinkingToken { .. }))
-                if guardrail.is_some() =>
-            {
-                unjudged.push(it);
-            }
-            Some(it) => on_frame(it),
-            None => {}
-        };
+        let shows = guardrail.map_or(Shows::Pieces, |_| Shows::JudgedAnswer);
+        let mut stream = Stream::new(&judge, shows);
+        let mut on_shown = |frame| stream.take(frame).into_iter().for_each(&mut *on_frame);
         let seen = worker.turn(&message, &bounds, &*self.gate.store, &now, &mut on_shown)?;
         if seen.frames_rejected > 0 {
             let count = seen.frames_rejected;
@@ -359,7 +352,7 @@ impl Agents {
             return Err(words::unsafe_answer());
         }
         self.let_out(&history, who, &spoken)?;
-        unjudged.into_iter().chain(stream.rest()).for_each(&mut *on_frame);
+        stream.rest(&reply.content).for_each(&mut *on_frame);
         if !reply.interrupted {
             self.memorize(whole, who, &content, &reply.content);
         }

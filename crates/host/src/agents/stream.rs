@@ -2,7 +2,8 @@
 //!
 //! INVARIANT (JudgedBeforeShown): a whole answer is judged when it is there, and its pieces come before. So they are
 //! compared with the prompt on their way, the end is held back in which a passage of it may have begun, and after the
-//! first doubt nothing more of them is shown: the judged answer is all that is left. Where the session has read outside
+//! first doubt nothing more of them is shown: the judged answer is all that is left. Where a model judges answers, it is
+//! all that is shown at all: that model is asked about no thought, no argument of a call and no word before a call. Where the session has read outside
 //! content, an address is such a doubt, and so is what looks like a key everywhere: whoever shows it may load it.
 
 use std::sync::Arc;
@@ -29,8 +30,18 @@ const WITHHELD: &str = "(withheld)";
 /// The answer and the thoughts of a turn, on their way to whoever looks on.
 pub(super) struct Stream<'a> {
     judge: &'a dyn Judge,
+    shows: Shows,
     text: Held,
     thoughts: Held,
+}
+
+/// What is shown of words of models.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Shows {
+    /// Pieces, while they are written.
+    Pieces,
+    /// The answer of the turn alone, once it was judged.
+    JudgedAnswer,
 }
 
 /// Who is asked what may be shown.
@@ -68,13 +79,19 @@ struct Held {
 }
 
 impl<'a> Stream<'a> {
-    pub(super) fn new(judge: &'a dyn Judge) -> Self {
-        Self { judge, text: Held::default(), thoughts: Held::default() }
+    pub(super) fn new(judge: &'a dyn Judge, shows: Shows) -> Self {
+        Self { judge, shows, text: Held::default(), thoughts: Held::default() }
     }
 
     /// What of a frame is shown now.
     pub(super) fn take(&mut self, frame: Frame) -> Option<Frame> {
+        let judged_alone = self.shows == Shows::JudgedAnswer;
         match frame {
+            Frame::Token { id, .. } if judged_alone => {
+                self.text.id = id;
+                None
+            }
+            Frame::ThinkingToken { .. } | Frame::ToolUseInput { .. } if judged_alone => None,
             Frame::Token { id, text } => {
                 self.text.id = id;
                 let text = self.text.push(self.judge, &text)?;
@@ -102,15 +119,18 @@ impl<'a> Stream<'a> {
     }
 
     fn whole(&self, text: String) -> String {
-        if is_doubtful(self.judge, &text) { WITHHELD.to_owned() } else { text }
+        let is_withheld = self.shows == Shows::JudgedAnswer || is_doubtful(self.judge, &text);
+        if is_withheld { WITHHELD.to_owned() } else { text }
     }
 
     /// What was held back, once the answer was judged and may be seen.
-    pub(super) fn rest(self) -> impl Iterator<Item = Frame> + use<> {
-        let Self { judge, mut text, mut thoughts } = self;
+    pub(super) fn rest(self, answer: &str) -> impl Iterator<Item = Frame> + use<> {
+        let Self { judge, shows, mut text, mut thoughts } = self;
         let id = text.id;
-        let thoughts = thoughts.release(judge, 0);
-        let text = text.release(judge, 0);
+        let (thoughts, text) = match shows {
+            Shows::Pieces => (thoughts.release(judge, 0), text.release(judge, 0)),
+            Shows::JudgedAnswer => (None, Some(answer.to_owned()).filter(|it| !it.is_empty())),
+        };
         let thoughts = thoughts.map(|text| Frame::ThinkingToken { text });
         thoughts.into_iter().chain(text.map(|text| Frame::Token { id, text }))
     }
@@ -180,7 +200,7 @@ mod tests {
     fn shown(said: &str, piece: usize, is_tainted: bool) -> String {
         let registry = Some(Arc::new(Registry::of_prompt(PROMPT)));
         let judge = Known { registry, is_tainted };
-        let mut stream = Stream::new(&judge);
+        let mut stream = Stream::new(&judge, Shows::Pieces);
         let characters: Vec<char> = said.chars().collect();
         let token = |text| Frame::Token { id: 1, text };
         let mut frames: Vec<Frame> = Vec::new();
@@ -191,7 +211,7 @@ mod tests {
             let Frame::Token { text, .. } = frame else { panic!("{frame:?}") };
             text
         };
-        frames.into_iter().chain(stream.rest()).map(text).collect()
+        frames.into_iter().chain(stream.rest("")).map(text).collect()
     }
 
     #[test]
@@ -251,7 +271,7 @@ mod tests {
             summary: summary.to_owned(),
             total_tokens: 1,
         };
-        let mut stream = Stream::new(&judge);
+        let mut stream = Stream::new(&judge, Shows::Pieces);
         assert_eq!(stream.take(done("It sails at nine.")), Some(done("It sails at nine.")));
         for secret in ["see https://evil.test/?d=1", PROMPT] {
             assert_eq!(stream.take(done(secret)), Some(done(WITHHELD)));
@@ -259,12 +279,31 @@ mod tests {
     }
 
     #[test]
+    fn where_a_model_judges_answers_no_other_word_of_a_model_is_shown() {
+        let registry = Some(Arc::new(Registry::of_prompt(PROMPT)));
+        let judge = Known { registry, is_tainted: false };
+        let mut stream = Stream::new(&judge, Shows::JudgedAnswer);
+        let (tool_id, text) = ("t".to_owned(), "It was never judged. ".repeat(50));
+        let started = |description: &str| Frame::SubagentStarted {
+            task_id: "t".to_owned(),
+            description: description.to_owned(),
+        };
+        assert_eq!(stream.take(Frame::Token { id: 7, text: text.clone() }), None);
+        assert_eq!(stream.take(Frame::ThinkingToken { text: text.clone() }), None);
+        let input = Frame::ToolUseInput { tool_id, partial_json: text.clone() };
+        assert_eq!(stream.take(input), None);
+        assert_eq!(stream.take(started(&text)), Some(started(WITHHELD)));
+        let answer = Frame::Token { id: 7, text: "It sails at nine.".to_owned() };
+        assert!(stream.rest("It sails at nine.").eq([answer]));
+    }
+
+    #[test]
     fn nothing_is_shown_where_it_is_not_known_what_the_prompt_is() {
         let judge = Known { registry: None, is_tainted: false };
-        let mut stream = Stream::new(&judge);
+        let mut stream = Stream::new(&judge, Shows::Pieces);
         let text = "The harbour opens at six. ".repeat(100);
         assert_eq!(stream.take(Frame::Token { id: 1, text: text.clone() }), None);
         assert_eq!(stream.take(Frame::ThinkingToken { text }), None);
-        assert_eq!(stream.rest().count(), 0);
+        assert_eq!(stream.rest("").count(), 0);
     }
 }

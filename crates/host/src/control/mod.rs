@@ -166,7 +166,7 @@ impl Control {
                 let sources = Sources { prompt: prompt.as_deref(), tokens, public };
                 let done = self.monitor.register_system_prompt(&who, &sources)?;
                 // Whoever is told of a record finds it.
-                self.journal.flush().map_err(Refusal::from)?;
+                self.monitor.settle_all()?;
                 Ok(json!({
                     "ok": true,
                     "prompt_sha256": done.prompt_hash,
@@ -183,7 +183,7 @@ impl Control {
             }
             PromptAct::Clear {} => {
                 let record = self.monitor.clear_system_prompt(&who)?;
-                self.journal.flush().map_err(Refusal::from)?;
+                self.monitor.settle_all()?;
                 Ok(json!({ "ok": true, "record": record.to_string() }))
             }
         }
@@ -193,7 +193,7 @@ impl Control {
     fn say(&self, session: &SessionId, text: &str) -> Result<Value, Undone> {
         let who = self.monitor.caller_of(session)?;
         let heard = self.monitor.hear_turn(&who, text)?;
-        self.journal.flush().map_err(Refusal::from)?;
+        self.monitor.settle_all()?;
         let answer = match heard.answer {
             Confirmation::Yes(_) => "yes",
             Confirmation::No => "no",

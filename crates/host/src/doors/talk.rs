@@ -1,11 +1,12 @@
 //! The door for talks: `lazaret run` and `lazaret chat` let the process that has the gate run the agent, and hear what it says.
 //!
-//! One connection is one session. Whoever connects says what the person says; which words are the person's is known by the
-//! socket, that only they can reach. When the connection ends, so does the turn, and the worker.
+//! One connection is one session. Whoever connects says what the person says, and answers what the person is asked there: which
+//! words are the person's is known by the socket, that only processes of the same user outside of every cage can reach. When the connection ends, so does the turn, and the worker.
 
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
@@ -247,8 +248,10 @@ impl Doors<'_> {
                         }
                         let (turn, runs) = (request.turn(content), &runs);
                         let work = move || {
-                            self.one_turn(line, agents, &turn);
+                            let told = self.one_turn(line, agents, &turn);
+                            // Whoever is told may say the next one at once.
                             runs.store(false, Ordering::Release);
+                            told.iter().for_each(|it| line.tell(it));
                         };
                         let named = thread::Builder::new().name("turn".to_owned());
                         if named.spawn_scoped(scope, work).is_err() {
@@ -268,24 +271,25 @@ impl Doors<'_> {
         });
     }
 
-    fn one_turn(&self, line: &Line<'_, '_>, agents: &Agents, turn: &Turn) {
+    /// Runs a turn; how it ended is still to be told.
+    fn one_turn(&self, line: &Line<'_, '_>, agents: &Agents, turn: &Turn) -> Option<Told> {
         // Nothing new begins where the next process is about to take over.
-        let Some(_under_way) = self.calls.begin() else { return };
+        let _under_way = self.calls.begin()?;
         let purse = self.talks.as_ref().map(|it| it.purse(&turn.user, &turn.agent, &turn.session));
         let purse = match purse.transpose() {
             Ok(purse) => purse.flatten(),
             Err(why) => {
-                return line.tell(&failed(&TurnError::new(TurnErrorCode::BudgetExceeded, why)));
+                return Some(failed(&TurnError::new(TurnErrorCode::BudgetExceeded, why)));
             }
         };
-        let is_over = AtomicBool::new(false);
+        let (runs, over) = mpsc::channel();
         thread::scope(|scope| {
-            scope.spawn(|| questions(line, agents, turn, &is_over));
+            scope.spawn(|| questions(line, agents, turn, over));
             let mut show = |frame| line.tell(&Told::Frame { frame });
             let outcome = agents.account_paid(turn, purse, &mut show);
-            is_over.store(true, Ordering::Release);
-            line.tell(&outcome.map_or_else(|error| failed(&error), ended));
-        });
+            drop(runs);
+            Some(outcome.map_or_else(|error| failed(&error), ended))
+        })
     }
 }
 
@@ -304,17 +308,19 @@ fn ended(account: Account) -> Told {
     Told::Ended { content, interrupted, usage, calls, denied, needs_person }
 }
 
-/// Tells what the person is asked whenever that changes.
-fn questions(line: &Line<'_, '_>, agents: &Agents, turn: &Turn, is_over: &AtomicBool) {
+/// Tells what the person is asked whenever that changes, until the turn is over.
+fn questions(line: &Line<'_, '_>, agents: &Agents, turn: &Turn, over: Receiver<()>) {
     let mut last = Vec::new();
-    while !is_over.load(Ordering::Acquire) {
+    loop {
         let now = agents.questions(&turn.user, &turn.session).into_iter();
         let now: Vec<Shown> = now.map(Shown::from).collect();
         if now != last {
             line.tell(&Told::Questions { questions: now.clone() });
             last = now;
         }
-        thread::sleep(TICK);
+        if over.recv_timeout(TICK) != Err(RecvTimeoutError::Timeout) {
+            return;
+        }
     }
 }
 

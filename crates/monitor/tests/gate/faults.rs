@@ -202,6 +202,10 @@ impl State for FaultyState {
         self.store.append_soon(session, change, summary)
     }
 
+    fn flush(&self) -> Result<(), StateError> {
+        self.store.flush()
+    }
+
     fn compact(
         &self,
         session: &SessionId,

@@ -112,13 +112,18 @@ impl SqliteStore {
         self.queue.post(bytes, job)
     }
 
+    /// Waits until what is to be done soon is durable, where anything is ever waited for.
+    fn settle(&self) -> Result<(), Broken> {
+        if self.durability == Durability::Synced && self.queue.has_unsettled() {
+            return self.change(0, |_| Ok(()));
+        }
+        self.health.check()
+    }
+
     /// Reads what is durable now, all of it at one moment, without making the writer wait. Whoever looks sees what was to be
     /// done before.
     fn look<T>(&self, job: impl FnOnce(&Connection) -> Result<T, Broken>) -> Result<T, Broken> {
-        if self.durability == Durability::Synced && self.queue.has_unsettled() {
-            self.change(0, |_| Ok(()))?;
-        }
-        self.health.check()?;
+        self.settle()?;
         self.readers.read(job)
     }
 }

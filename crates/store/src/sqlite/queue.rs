@@ -49,7 +49,13 @@ struct Forming {
 }
 
 /// One thing to do in the transaction of the batch.
-pub(super) type Job = Box<dyn FnOnce(&Connection) -> Result<(), Broken> + Send>;
+pub(super) struct Job {
+    pub(super) work: Work,
+    /// Does somebody wait for it?
+    awaited: bool,
+}
+
+type Work = Box<dyn FnOnce(&Connection) -> Result<(), Broken> + Send>;
 
 /// Jobs that become durable together, or not at all.
 #[derive(Default)]
@@ -90,9 +96,11 @@ impl Queue {
         J: FnOnce(&Connection) -> Result<T, Broken> + Send + 'static,
     {
         if let Some((writer, batch)) = self.alone(pen) {
-            let unawaited = batch.unawaited;
-            let done = writer.run_alone(batch, job);
-            self.settled(unawaited);
+            let mut batch = batch;
+            let done = writer.run_alone(&mut batch, job);
+            let is_sound = writer.is_sound();
+            drop(writer);
+            self.settle(&mut batch, is_sound);
             return done;
         }
         let answer = Arc::new(Mutex::new(None));
@@ -120,9 +128,24 @@ impl Queue {
         self.unsettled.load(Ordering::Acquire) > 0
     }
 
-    /// A batch was committed, or never will be.
-    pub(super) fn settled(&self, unawaited: usize) {
-        self.unsettled.fetch_sub(unawaited, Ordering::AcqRel);
+    /// A batch was committed, or could not be. Where the writer is sound another process was in the way: what nobody waits for
+    /// comes first in the next batch, so that nothing is kept without what came before it.
+    pub(super) fn settle(&self, batch: &mut Batch, is_sound: bool) {
+        let mut forming = self.lock();
+        let comes_again = is_sound && !forming.closed;
+        batch.jobs.retain(|it| comes_again && !it.awaited);
+        let done = batch.unawaited.saturating_sub(batch.jobs.len());
+        self.unsettled.fetch_sub(done, Ordering::AcqRel);
+        if batch.jobs.is_empty() {
+            return;
+        }
+        forming.batch.unawaited += batch.jobs.len();
+        forming.batch.bytes = forming.batch.bytes.saturating_add(batch.bytes);
+        let later = std::mem::take(&mut forming.batch.jobs);
+        forming.batch.jobs = batch.jobs.drain(..).chain(later).collect();
+        forming.since = Some(Instant::now());
+        drop(forming);
+        self.work.notify_one();
     }
 
     /// The writer and what is to be done before, where nobody else wants it: the thread sleeps, nobody waits for it, and no
@@ -136,7 +159,7 @@ impl Queue {
         Some((writer, self.take_formed(&mut forming)))
     }
 
-    fn push(&self, job: Job, bytes: usize, awaited: bool) -> Result<Arc<Done>, Broken> {
+    fn push(&self, work: Work, bytes: usize, awaited: bool) -> Result<Arc<Done>, Broken> {
         let mut forming = self.lock();
         while !forming.closed && forming.batch.is_full() {
             forming = self.room.wait(forming).unwrap_or_else(PoisonError::into_inner);
@@ -144,7 +167,7 @@ impl Queue {
         if forming.closed {
             return Err(stopped());
         }
-        forming.batch.jobs.push(job);
+        forming.batch.jobs.push(Job { work, awaited });
         forming.batch.bytes = forming.batch.bytes.saturating_add(bytes);
         self.formed.store(true, Ordering::Relaxed);
         let first = forming.batch.jobs.len() == 1;

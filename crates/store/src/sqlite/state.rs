@@ -60,6 +60,10 @@ impl State for SqliteStore {
         })?)
     }
 
+    fn flush(&self) -> Result<(), StateError> {
+        Ok(self.settle()?)
+    }
+
     fn compact(
         &self,
         session: &SessionId,

@@ -53,8 +53,9 @@ pub(super) fn run(pen: &Pen, health: &Health, queue: &Queue) {
         let Some(mut batch) = queue.take() else { break };
         let several = batch.jobs.len() > 1;
         let outcome = writer.commit(&mut batch);
+        let is_sound = writer.is_sound();
         drop(writer);
-        queue.settled(batch.unawaited);
+        queue.settle(&mut batch, is_sound);
         batch.done.tell(outcome);
         if several {
             // Several producers were just woken and will be back at once. Letting them go first
@@ -69,14 +70,19 @@ impl Writer {
         Self { db, health }
     }
 
+    /// Does it take more?
+    pub(super) fn is_sound(&self) -> bool {
+        self.health.check().is_ok()
+    }
+
     /// Does the job of a producer that is alone, on its own thread, after those for which nobody waits.
     pub(super) fn run_alone<T>(
         &self,
-        mut before: Batch,
+        before: &mut Batch,
         job: impl FnOnce(&Connection) -> Result<T, Broken>,
     ) -> Result<T, Broken> {
         let work = |db: &Connection| {
-            before.jobs.drain(..).try_for_each(|it| it(db))?;
+            before.jobs.drain(..).try_for_each(|it| (it.work)(db))?;
             job(db)
         };
         // A fault here must not end the producer, but the writing.
@@ -89,7 +95,7 @@ impl Writer {
     }
 
     fn commit(&self, batch: &mut Batch) -> Result<(), Broken> {
-        self.transact(|db| batch.jobs.drain(..).try_for_each(|job| job(db)))
+        self.transact(|db| batch.jobs.drain(..).try_for_each(|it| (it.work)(db)))
     }
 
     fn transact<T>(

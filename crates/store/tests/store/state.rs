@@ -224,3 +224,21 @@ fn producers_that_wait_and_that_do_not_lose_nothing_beside_each_other() {
         }
     });
 }
+
+/// Another process holds the file for longer than anybody waits: whoever waits is told, and what nobody waits for is kept
+/// before whatever is kept after it.
+#[test]
+fn what_is_kept_soon_outlasts_another_process_that_is_in_the_way() {
+    let dir = tempfile::tempdir().unwrap();
+    let (store, who) = (open(dir.path()), caller("a"));
+    store.open(&who, Profile::Standard).unwrap();
+    let other = rusqlite::Connection::open(database(dir.path())).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    store.append_soon(&who.session, b"1", &summary(1)).unwrap();
+    assert!(store.append(&who.session, b"refused", &summary(1)).is_err());
+    store.append_soon(&who.session, b"2", &summary(1)).unwrap();
+    other.execute_batch("COMMIT").unwrap();
+    store.append(&who.session, b"3", &summary(1)).unwrap();
+    let all = store.open(&who, Profile::Standard).unwrap().changes;
+    assert_eq!(all, [b"1", b"2", b"3"]);
+}
