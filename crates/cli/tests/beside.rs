@@ -9,9 +9,10 @@
 )]
 
 use std::fs;
-use std::io::{Read as _, Write as _};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::path::Path;
+use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -52,6 +53,34 @@ fn runs_and_talks_go_on_beside_a_daemon_and_are_what_they_are_without_one() {
     assert_eq!(lazaret(home, &["daemon", "stop"]).run().code, 0);
     assert_eq!(records(home, "worker_started").len(), 2);
     assert_eq!(lazaret(home, &["evidence", "verify"]).run().code, 0);
+}
+
+#[test]
+fn a_run_beside_a_talk_that_has_the_gate_says_that_it_waits_and_goes_on_when_that_ends() {
+    let home = tempfile::tempdir().unwrap();
+    let home = home.path();
+    let piped = |words: &[&str]| {
+        let mut command = lazaret(home, words);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.spawn().unwrap()
+    };
+    let line = |of: &mut Child| {
+        let mut line = String::new();
+        BufReader::new(of.stderr.as_mut().unwrap()).read_line(&mut line).unwrap();
+        line
+    };
+    let mut talk = piped(&["chat"]);
+    // It has the gate when it speaks.
+    assert!(line(&mut talk).contains("no model is chosen"));
+    let mut run = piped(&["run", "main", "hello there", "--json"]);
+    let told = line(&mut run);
+    assert!(told.contains("another command has the gate: waiting"), "{told}");
+    assert!(run.try_wait().unwrap().is_none());
+    drop(talk.stdin.take());
+    assert!(talk.wait().unwrap().success());
+    let ran = run.wait_with_output().unwrap();
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+    assert!(String::from_utf8_lossy(&ran.stdout).contains("You said: hello there"));
 }
 
 /// One request of the administrator, as JSON.

@@ -123,6 +123,10 @@ fn an_agent_whose_server_is_not_there_works_without_it_and_that_is_on_record() {
     put(&home.path().join("agents/main/IDENTITY.md"), manifest);
     let (ran, told) = run(home.path());
     assert_ne!(statuses(&told), ["ran"], "{told}{}", ran.err);
+    let note = told.pointer("/notes/0").and_then(Value::as_str).unwrap();
+    assert!(note.starts_with("the server notes is not there: "), "{told}");
+    let talked = lazaret(home.path(), &["chat"]).run_with("look\n");
+    assert!(talked.err.contains(note) && !talked.out.contains(note), "{}", talked.err);
     assert!(records(home.path(), "mcp_lifecycle").contains("not_there"));
     assert_eq!(lazaret(home.path(), &["evidence", "verify"]).run().code, 0);
 }

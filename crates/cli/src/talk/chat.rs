@@ -6,16 +6,17 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use agent::{Frame, Question, Reply, Status, Turn};
-use host::agents::{AgentsOptions, DEFAULT_AGENT, new_session};
+use agent::{Frame, Question, Status, Turn};
+use host::agents::{Account, AgentsOptions, DEFAULT_AGENT, new_session};
 use host::ipc::Stop;
 use model::{AgentId, Profile, SessionId, UserId};
 use monitor::Approver;
 
-use super::host::{Host, say_if_mock};
+use super::host::say_if_mock;
 use super::ledger::Run;
+use super::place::Place;
 use super::screen::{self, Input};
-use super::speaks::{Beside, Speaks, Untold, request};
+use super::speaks::{Speaks, Untold, request};
 use crate::failure::{Exit, Failure};
 use crate::home::Home;
 use crate::output::{self, Paint};
@@ -31,7 +32,8 @@ const FRAMES_MAX: usize = 1024;
 /// Write a line and press Enter. What the agent answers comes as it is written; calls of tools are shown in one line
 /// each. Where the gate asks a person, it asks you, here. Ctrl-C interrupts the agent; Ctrl-D, or `/quit`, ends.
 ///
-/// Where the daemon or `lazaret serve` has the gate, the agent runs there.
+/// Where the daemon or `lazaret serve` has the gate, the agent runs there; where another command has it, this one waits
+/// for it, 15 minutes at most.
 /// With --resume a conversation goes on: by its name, or the last one of this agent.
 ///
 /// Exit codes: 0 ended in order, 1 refused, 2 wrong usage or broken files, 3 could not work.
@@ -83,13 +85,15 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     let stop = || Stop::on_signals().map_err(Failure::unable);
     let hint = || output::hint(&format!("session {session}; Ctrl-D ends"));
     let asked = request(&turn, &options)?;
-    if let Some(beside) = Beside::open(&home, &asked)? {
-        say_if_mock(beside.is_mock);
-        hint();
-        talk(&beside, &turn, stop()?, &home)?;
-        return Ok(Exit::Done);
-    }
-    let host = Host::open(&home, options)?;
+    let host = match Place::find(&home, &asked, &options)? {
+        Place::Beside(beside) => {
+            say_if_mock(beside.is_mock);
+            hint();
+            talk(&*beside, &turn, stop()?, &home)?;
+            return Ok(Exit::Done);
+        }
+        Place::Here(host) => host,
+    };
     say_if_mock(host.is_mock);
     // The gate makes the state directory private; a door in one that is not would be refused.
     let control = crate::door::bind(&home);
@@ -142,16 +146,17 @@ fn talk(agents: &dyn Speaks, first: &Turn, stop: Stop, home: &Path) -> Result<()
         let begun = Instant::now();
         let (outcome, heard) = one(agents, &turn, &stop, is_terminal)?;
         let exit = outcome.as_ref().map_or_else(|it| it.exit, |_| Exit::Done);
-        let usage = outcome.as_ref().map_or_else(|it| it.usage, |it| it.usage);
+        let usage = outcome.as_ref().map_or_else(|it| it.usage, |it| it.reply.usage);
         Run { turn: &turn, exit, took: begun.elapsed(), usage, denied: &[] }.append(home)?;
-        match outcome {
-            Ok(reply) if reply.interrupted => output::line("\n(interrupted)"),
+        match &outcome {
+            Ok(account) if account.reply.interrupted => output::line("\n(interrupted)"),
             Ok(_) => output::line(""),
             Err(error) => {
                 output::error(&error.message);
                 true
             }
         };
+        outcome.iter().flat_map(|it| &it.notes).for_each(|it| output::note(it));
         if heard {
             // One word of the system interrupts one turn; without a terminal it ends the conversation.
             if !is_terminal {
@@ -168,7 +173,7 @@ fn one(
     turn: &Turn,
     stop: &Stop,
     is_terminal: bool,
-) -> Result<(Result<Reply, Untold>, bool), Failure> {
+) -> Result<(Result<Account, Untold>, bool), Failure> {
     let (says, frames) = mpsc::sync_channel(FRAMES_MAX);
     thread::scope(|scope| {
         let working =
@@ -177,7 +182,7 @@ fn one(
                     // Whoever looks may have gone.
                     let _ = says.send(frame);
                 };
-                agents.account(turn, &mut show).map(|it| it.reply)
+                agents.account(turn, &mut show)
             });
         let working = working.map_err(Failure::unable)?;
         let (mut shown, mut heard) = (Shown::default(), false);

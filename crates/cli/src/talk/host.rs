@@ -29,10 +29,21 @@ pub(crate) struct Host {
 impl Host {
     /// Opens the gate on `home`, with the models that its settings choose; with the mock one where they choose none.
     pub(crate) fn open(home: &Path, options: AgentsOptions) -> Result<Self, Failure> {
+        Self::open_unless_busy(home, options)?.map_err(|why| GateError::Busy(why).into())
+    }
+
+    /// The same; says why, where another process has the gate.
+    pub(super) fn open_unless_busy(
+        home: &Path,
+        options: AgentsOptions,
+    ) -> Result<Result<Self, String>, Failure> {
         let policy = setup::policy_of(home, None)?;
         // What a browser's pages ask for are calls of the tools that a proxy has.
         let catalogue = gateway::proxy::catalogue().map_err(Failure::unable)?;
-        let gate = Gate::open_with_keys(home, policy, catalogue, |_, _| {})?;
+        let gate = match Gate::open_with_keys(home, policy, catalogue, |_, _| {}) {
+            Err(GateError::Busy(why)) => return Ok(Err(why)),
+            opened => opened?,
+        };
         let (models, is_mock) = match models(&gate, home) {
             Ok(models) => models,
             Err(error) => {
@@ -43,7 +54,7 @@ impl Host {
         let gate = Arc::new(gate);
         let agents = Agents::new(Arc::clone(&gate), home, Arc::new(models), options);
         let agents = agents.map_err(Failure::from)?;
-        Ok(Self { agents, gate, is_mock, home: home.to_owned() })
+        Ok(Ok(Self { agents, gate, is_mock, home: home.to_owned() }))
     }
 
     /// Does `work` while people can come to the door of `control`.

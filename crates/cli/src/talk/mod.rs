@@ -8,5 +8,6 @@ pub(crate) mod host;
 mod keys;
 mod ledger;
 pub(crate) mod once;
+mod place;
 mod screen;
 mod speaks;

@@ -9,9 +9,10 @@ use model::{AgentId, Profile, SessionId, UserId};
 use monitor::Approver;
 use serde_json::json;
 
-use super::host::{Host, say_if_mock};
+use super::host::say_if_mock;
 use super::ledger::Run;
-use super::speaks::{Beside, Speaks, Untold, request};
+use super::place::Place;
+use super::speaks::{Speaks, Untold, request};
 use crate::failure::{Exit, Failure};
 use crate::home::Home;
 use crate::output;
@@ -25,8 +26,8 @@ use crate::output;
 /// AGENT is a folder of agents/ in the state directory; where there is none, it is `main`. Which model answers is said
 /// by `models` in config.yaml; where nothing is said, the mock provider answers.
 ///
-/// Where the daemon or `lazaret serve` has the gate, the agent runs there.
-/// With --session a conversation goes on. One line about each run is appended to runs.jsonl in the state directory.
+/// Where the daemon or `lazaret serve` has the gate, the agent runs there; where another command has it, this one waits
+/// for it, 15 minutes at most. With --session a conversation goes on. One line about each run is appended to runs.jsonl in the state directory.
 ///
 /// Try it:
 ///   lazaret run main "What can you do?"
@@ -106,13 +107,12 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         ..AgentsOptions::default()
     };
     let begun = Instant::now();
-    let (outcome, closed) = match Beside::open(&home, &request(&turn, &options)?)? {
-        Some(beside) => {
+    let (outcome, closed) = match Place::find(&home, &request(&turn, &options)?, &options)? {
+        Place::Beside(beside) => {
             say_if_mock(beside.is_mock);
             (Ok(beside.account(&turn, &mut |_: Frame| {})), Ok(()))
         }
-        None => {
-            let host = Host::open(&home, options)?;
+        Place::Here(host) => {
             say_if_mock(host.is_mock);
             let outcome = crate::door::bind(&home).and_then(|control| {
                 let work = || Ok(Speaks::account(&*host.agents, &turn, &mut |_: Frame| {}));
@@ -154,11 +154,13 @@ fn told(args: &Args, turn: &Turn, account: &Account, exit: Exit) {
             "usage": reply.usage,
             "calls": calls,
             "denied": account.denied,
+            "notes": account.notes,
             "exit": exit as u8,
         }));
         return;
     }
     output::line(&agent::clean(&reply.content, usize::MAX));
+    account.notes.iter().for_each(|it| output::note(it));
     for it in &account.denied {
         output::note(&format!("not allowed: {it}"));
     }

@@ -174,9 +174,9 @@ impl Speaks for Beside {
                 Told::Questions { questions } => {
                     *held(&self.asked) = questions.into_iter().map(question).collect();
                 }
-                Told::Ended { content, interrupted, usage, calls, denied, needs_person } => {
+                Told::Ended { content, interrupted, usage, calls, denied, needs_person, notes } => {
                     let reply = Reply { content, interrupted, usage, tool_calls: calls };
-                    break Ok(Account { reply, denied, needs_person });
+                    break Ok(Account { reply, denied, needs_person, notes });
                 }
                 Told::Failed { code, class, message, usage } => {
                     break Err(Untold::of(&class, code, message, usage));

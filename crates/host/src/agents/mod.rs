@@ -95,6 +95,8 @@ pub struct Account {
     pub denied: Vec<String>,
     /// Is there a call among them that a person could allow?
     pub needs_person: bool,
+    /// What whoever speaks with the agent should know of its session, such as a server that is not there; once each.
+    pub notes: Vec<String>,
 }
 
 impl Account {
@@ -102,7 +104,7 @@ impl Account {
     fn interrupted() -> Self {
         let (content, usage, tool_calls) = (String::new(), Usage::default(), Vec::new());
         let reply = Reply { content, interrupted: true, usage, tool_calls };
-        Self { reply, denied: Vec::new(), needs_person: false }
+        Self { reply, denied: Vec::new(), needs_person: false, notes: Vec::new() }
     }
 }
 
@@ -356,7 +358,7 @@ impl Agents {
         if !reply.interrupted {
             self.memorize(whole, who, &content, &reply.content);
         }
-        Ok(Account { reply, denied, needs_person })
+        Ok(Account { reply, denied, needs_person, notes: worker.take_notes() })
     }
 }
 

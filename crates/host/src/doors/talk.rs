@@ -120,6 +120,9 @@ pub enum Told {
         denied: Vec<String>,
         /// Is there a call that a person could allow?
         needs_person: bool,
+        /// What the person should know of the session.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        notes: Vec<String>,
     },
     /// There is no answer.
     Failed {
@@ -303,9 +306,9 @@ fn failed(error: &TurnError) -> Told {
 }
 
 fn ended(account: Account) -> Told {
-    let Account { reply, denied, needs_person } = account;
+    let Account { reply, denied, needs_person, notes } = account;
     let agent::Reply { content, interrupted, usage, tool_calls: calls } = reply;
-    Told::Ended { content, interrupted, usage, calls, denied, needs_person }
+    Told::Ended { content, interrupted, usage, calls, denied, needs_person, notes }
 }
 
 /// Tells what the person is asked whenever that changes, until the turn is over.

@@ -26,7 +26,7 @@ use super::questions::Questions;
 use super::shared::{Bounds, Current, Shared, held};
 use super::spawner::Spawner;
 use super::tool_log::ToolLog;
-use super::{END_WITHIN, READY_WITHIN};
+use super::{END_WITHIN, ERROR_CHARS_MAX, READY_WITHIN};
 use crate::agent_session::{AgentSession, SessionOptions, Supplied};
 use crate::executor::Delegates;
 use crate::gate::{Gate, GateError};
@@ -54,6 +54,8 @@ pub(crate) struct Worker {
     pub(super) fresh: AtomicBool,
     /// When it had something to do last.
     pub(super) used: Mutex<Instant>,
+    /// What whoever speaks with it should know, and was not told yet.
+    notes: Mutex<Vec<String>>,
 }
 
 /// What the threads that work for a worker share.
@@ -138,7 +140,8 @@ impl Worker {
         let questions = Metered { asks: Arc::clone(start.asks), current: current.clone() };
         let supplied =
             Supplied { delegates, questions: Some(Arc::new(questions)), tools_of_others: true };
-        let session = AgentSession::open_with(gate, home, who, options, &stop, supplied)?;
+        let mut session = AgentSession::open_with(gate, home, who, options, &stop, supplied)?;
+        let notes = session.take_notes();
         let confined = Self::confine(start, &session);
         let (confined, link, offer) = match confined {
             Ok(confined) => confined,
@@ -173,6 +176,7 @@ impl Worker {
         };
         let worker = Self::of(inner, stopper);
         *held(&worker.confined) = Some(confined);
+        *held(&worker.notes) = notes;
         Ok(worker)
     }
 
@@ -184,6 +188,7 @@ impl Worker {
             _stopper: stopper,
             fresh: true.into(),
             used: Mutex::new(Instant::now()),
+            notes: Mutex::default(),
         }
     }
 
@@ -245,6 +250,12 @@ impl Worker {
         // A call that does not come back ends the session when it does; until then nobody begins it anew.
         shared.settle(END_WITHIN);
         inner.let_go()
+    }
+
+    /// What whoever speaks with it should know; each is said once. Some of it is in the words of others.
+    pub(crate) fn take_notes(&self) -> Vec<String> {
+        let notes = std::mem::take(&mut *held(&self.notes));
+        notes.iter().map(|it| agent::clean(it, ERROR_CHARS_MAX)).collect()
     }
 
     /// Nothing more is heard from it nor said to it.
