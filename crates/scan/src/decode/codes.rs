@@ -6,18 +6,14 @@ use super::Decoded;
 const LETTERS_MIN: usize = 12;
 /// The shortest row of codes, in bytes: a code and what parts it from the next have two at least.
 const ROW_MIN: usize = LETTERS_MIN * 2;
-/// Passages of one text that are read.
-const PASSAGES_MAX: usize = 64;
 
-/// Finds passages of codes in `text`. Linear: each code is read once in each system.
+/// Finds passages of codes in `text`, all of them. Linear: each code is read once in each system, and is longer than its letter.
 pub(crate) fn find(text: &str) -> Vec<Decoded> {
     let bytes = text.as_bytes();
     let mut found = Vec::new();
     let mut at = 0;
     // Every row that is long enough covers one of the places that are a row's least length apart.
-    while let Some(byte) = bytes.get(at)
-        && found.len() < PASSAGES_MAX
-    {
+    while let Some(byte) = bytes.get(at) {
         if !is_code(*byte) {
             at += ROW_MIN;
             continue;
@@ -122,7 +118,7 @@ fn passages(row: &[u8], first: usize, found: &mut Vec<Decoded>) {
 }
 
 fn keep(passage: Decoded, found: &mut Vec<Decoded>) {
-    if passage.text.len() >= LETTERS_MIN && found.len() < PASSAGES_MAX {
+    if passage.text.len() >= LETTERS_MIN {
         found.push(passage);
     }
 }

@@ -1,4 +1,4 @@
-//! Text that is told in base64, base32 or hexadecimal digits: decoded once, and not too much of it.
+//! Text that is told in base64, base32 or hexadecimal digits.
 
 use data_encoding::{BASE64_NOPAD, BASE64URL_NOPAD, HEXLOWER_PERMISSIVE};
 
@@ -6,22 +6,15 @@ use super::{Decoded, base32, narrow};
 
 /// The shortest run that can hold a leak, in characters.
 const RUN_MIN: usize = 16;
-/// Runs that are decoded in one text.
-const RUNS_MAX: usize = 256;
-/// Decoded in one text altogether, in bytes.
-const DECODED_BYTES_MAX: usize = 256 * 1024;
 
-/// Finds what can be decoded in `text`. Linear: each character is in one run at most, and each run is decoded once.
+/// Finds what can be decoded in `text`, all of it. Linear: each character is in one run at most, each run is decoded once, and what
+/// comes out is shorter.
 pub(crate) fn find(text: &str) -> Vec<Decoded> {
     let bytes = text.as_bytes();
     let mut found = Vec::new();
-    let mut left = DECODED_BYTES_MAX;
     let mut at = 0;
     // Every run that is long enough covers one of the places that are a run's least length apart.
-    while let Some(byte) = bytes.get(at)
-        && found.len() < RUNS_MAX
-        && left > 0
-    {
+    while let Some(byte) = bytes.get(at) {
         if !is_base64(*byte) || is_cut(bytes, at) {
             at += RUN_MIN;
             continue;
@@ -30,12 +23,10 @@ pub(crate) fn find(text: &str) -> Vec<Decoded> {
         let start = at - before.take_while(|it| is_base64(**it)).count();
         let end = run_end(bytes, start);
         let run = bytes.get(start..end).unwrap_or_default();
-        if run.len() >= RUN_MIN {
-            let run = run.get(..left).unwrap_or(run);
-            if let Some(text) = decoded(run) {
-                left = left.saturating_sub(text.len());
-                found.push(Decoded { start, end, text });
-            }
+        if run.len() >= RUN_MIN
+            && let Some(text) = decoded(run)
+        {
+            found.push(Decoded { start, end, text });
         }
         at = end + RUN_MIN;
     }

@@ -13,7 +13,8 @@ use super::{Kind, Leak, Registry, Rule};
 const GAP_LETTERS: usize = 48;
 /// Names, anchors and the like that are taken of one block.
 const FOUND_MAX: usize = 1 << 16;
-/// Passages of one copy that are told apart.
+/// Passages of one copy that are told apart. Those that are said over and over are put together before they count; so many that lie apart
+/// are a copy many times over.
 const PASSAGES_MAX: usize = 256;
 /// Copied letters from which on it is a copy, some ten words.
 const COPIED_MIN: usize = 56;
@@ -63,12 +64,15 @@ impl Copy {
     fn add(&mut self, hit: Hit) {
         let Hit { at, in_prompt } = hit;
         let end = in_prompt + GRAM_BYTES;
-        let is_full = self.passages.len() >= PASSAGES_MAX;
+        if self.passages.len() >= PASSAGES_MAX {
+            self.passages = united(std::mem::take(&mut self.passages));
+            // Room for as many again, or it would be done for each one.
+            self.passages.truncate(PASSAGES_MAX / 2);
+        }
         match self.passages.last_mut() {
             Some(last) if (last.start..=last.end).contains(&in_prompt) => {
                 last.end = last.end.max(end);
             }
-            Some(_) if is_full => {}
             Some(_) | None => self.passages.push(in_prompt..end),
         }
         self.end = at + GRAM_BYTES;
@@ -76,16 +80,21 @@ impl Copy {
 
     /// The letters of the prompt that are in it.
     fn letters(&self) -> usize {
-        let mut passages = self.passages.clone();
-        passages.sort_by_key(|it| it.start);
-        let mut past = 0;
-        let mut sum = 0;
-        for passage in passages {
-            sum += passage.end.saturating_sub(passage.start.max(past));
-            past = past.max(passage.end);
-        }
-        sum
+        united(self.passages.clone()).iter().map(|it| it.end - it.start).sum()
     }
+}
+
+/// Passages in order, those that overlap as one.
+fn united(mut passages: Vec<Range<usize>>) -> Vec<Range<usize>> {
+    passages.sort_by_key(|it| it.start);
+    passages.dedup_by(|next, kept| {
+        let overlaps = next.start <= kept.end;
+        if overlaps {
+            kept.end = kept.end.max(next.end);
+        }
+        overlaps
+    });
+    passages
 }
 
 impl<'a> Look<'a> {

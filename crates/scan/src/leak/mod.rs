@@ -31,14 +31,14 @@ use look::Look;
 use crate::decode;
 use crate::shown::Shown;
 
-/// Leaks that are reported of one text: the first ones.
+/// Leaks that are reported of one text: those that are certain, then the first ones.
 const LEAKS_MAX: usize = 256;
 /// How much of a text is looked at at once, in bytes.
 const BLOCK_BYTES: usize = 64 << 10;
 /// How much of a block is looked at again with the next one, in bytes: a leak may lie across.
 const OVERLAP_BYTES: usize = 4 << 10;
 /// Encodings within encodings that are followed.
-const DEPTH_MAX: usize = 2;
+const DEPTH_MAX: usize = 3;
 
 /// What was given away.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -58,6 +58,8 @@ pub enum Kind {
     Paraphrase,
     /// What it says, in another language.
     Translation,
+    /// Something that is encoded deeper than is followed.
+    Unread,
 }
 
 /// A passage of a text that gives something away.
@@ -117,16 +119,30 @@ fn scan_at(registry: &Registry, text: &str, depth: usize, leaks: &mut Vec<Leak>)
         if leaks.len() >= LEAKS_MAX {
             *leaks = merged(std::mem::take(leaks));
         }
-        if to >= text.len() || leaks.len() >= LEAKS_MAX {
+        // However many doubts there are, something certain may come.
+        let is_enough = leaks.len() >= LEAKS_MAX && leaks.iter().any(|it| it.certain);
+        if to >= text.len() || is_enough {
             break;
         }
         from = text.floor_char_boundary(to - OVERLAP_BYTES);
     }
-    let Some(depth) = depth.checked_sub(1) else { return };
     for run in decode::all(text) {
+        let (start, end) = (run.start, run.end);
+        let Some(depth) = depth.checked_sub(1) else {
+            // INVARIANT (FailClosed): what is not read may be the prompt.
+            let kind = Kind::Unread;
+            leaks.push(Leak {
+                rule: Rule::of(kind),
+                kind,
+                certain: false,
+                encoded: true,
+                start,
+                end,
+            });
+            return;
+        };
         let mut inner = Vec::new();
         scan_at(registry, &run.text, depth, &mut inner);
-        let (start, end) = (run.start, run.end);
         leaks.extend(inner.into_iter().map(|it| Leak { encoded: true, start, end, ..it }));
     }
 }
@@ -142,8 +158,9 @@ fn merged(mut leaks: Vec<Leak>) -> Vec<Leak> {
         }
         same
     });
-    leaks.sort_by_key(|it| (it.start, it.end));
+    leaks.sort_by_key(|it| (!it.certain, it.start, it.end));
     leaks.truncate(LEAKS_MAX);
+    leaks.sort_by_key(|it| (it.start, it.end));
     leaks
 }
 
@@ -159,6 +176,7 @@ impl Kind {
             Self::PromptText => "prompt_text",
             Self::Paraphrase => "paraphrase",
             Self::Translation => "translation",
+            Self::Unread => "unread",
         }
     }
 }

@@ -85,7 +85,8 @@ impl Patterns {
                 | Kind::PromptStructure
                 | Kind::PromptText
                 | Kind::Paraphrase
-                | Kind::Translation => Form::Name { parts: it.parts },
+                | Kind::Translation
+                | Kind::Unread => Form::Name { parts: it.parts },
             };
             (it.letters.clone(), Means::Leak(it.kind), form)
         });
@@ -115,7 +116,8 @@ impl Patterns {
                 | Kind::PromptStructure
                 | Kind::PromptText
                 | Kind::Paraphrase
-                | Kind::Translation => Form::Name { parts: *parts },
+                | Kind::Translation
+                | Kind::Unread => Form::Name { parts: *parts },
             };
             (squeezed(name), Means::Leak(*kind), form)
         });

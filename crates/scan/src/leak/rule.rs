@@ -12,6 +12,7 @@ model::rules! {
         Structure = "leak-structure",
         Token = "leak-token",
         Translation = "leak-translation",
+        Unread = "leak-unread",
         Variable = "leak-variable",
         Verbatim = "leak-verbatim",
     }
@@ -29,6 +30,7 @@ impl Rule {
             Kind::PromptText => Self::Verbatim,
             Kind::Paraphrase => Self::Paraphrase,
             Kind::Translation => Self::Translation,
+            Kind::Unread => Self::Unread,
         }
     }
 }

@@ -70,7 +70,9 @@ impl Turns {
             let is_whole = match it.kind {
                 Kind::InternalToken | Kind::InternalFunction | Kind::TemplateVariable => true,
                 Kind::PromptText => goes_on,
-                Kind::PromptStructure | Kind::Paraphrase | Kind::Translation => false,
+                Kind::PromptStructure | Kind::Paraphrase | Kind::Translation | Kind::Unread => {
+                    false
+                }
             };
             is_whole && it.certain && it.start < cut && it.end > cut
         };

@@ -35,10 +35,14 @@ pub struct Secret {
     pub end: usize,
 }
 
-/// Findings that are reported.
+/// Findings that are reported. What comes behind the last one counts as part of it.
 const SECRETS_MAX: usize = 1024;
+/// The id of the rule for what stands behind so many secrets that they are not told apart.
+const MANY_RULE: &str = "secrets-many";
 /// Encodings within encodings that are followed.
-const DEPTH_MAX: usize = 2;
+const DEPTH_MAX: usize = 3;
+/// The id of the rule for what is encoded deeper than that.
+const UNREAD_RULE: &str = "encoded-unread";
 
 /// How much around an escape is read without it, in bytes: most secrets are shorter.
 const AROUND_BYTES: usize = 256;
@@ -65,11 +69,24 @@ fn find_at(text: &str, least: Confidence, allowed: &Allowed, depth: usize) -> Ve
         let inner = find_in(&value, least, allowed, depth).into_iter();
         all.extend(inner.map(|it| Secret { start: it.start + from, end: it.end + from, ..it }));
     }
-    if let (Some(depth), Some(run)) = (depth.checked_sub(1), decode::tags(text)) {
-        all.extend(inside(&run, least, allowed, depth));
+    if let Some(run) = decode::tags(text) {
+        match depth.checked_sub(1) {
+            Some(depth) => all.extend(inside(&run, least, allowed, depth)),
+            None => all.push(unread(&run)),
+        }
     }
-    let mut all = merged(all);
-    all.truncate(SECRETS_MAX);
+    bounded(merged(all), text.len())
+}
+
+/// Bounds how many there are, and leaves none out.
+fn bounded(mut all: Vec<Secret>, end: usize) -> Vec<Secret> {
+    let past = all.split_off(all.len().min(SECRETS_MAX));
+    let surest = past.iter().map(|it| it.confidence).max();
+    if let (Some(last), Some(surest)) = (all.last_mut(), surest) {
+        // INVARIANT (FailClosed): whoever takes the findings out of a text takes out what was not told apart, too.
+        let confidence = last.confidence.max(surest);
+        *last = secret(MANY_RULE, "unknown", confidence, last.start, end);
+    }
     all
 }
 
@@ -84,9 +101,10 @@ fn find_in(shown: &Shown<'_>, least: Confidence, allowed: &Allowed, depth: usize
     }
     all.retain(|it| it.confidence >= least);
     all.retain(|it| !allowed.permits(it.rule, bytes.get(it.start..it.end).unwrap_or_default()));
-    if let Some(depth) = depth.checked_sub(1) {
-        for run in decode::runs(&shown.text).into_iter().chain(decode::codes(&shown.text)) {
-            all.extend(inside(&run, least, allowed, depth));
+    for run in decode::runs(&shown.text).into_iter().chain(decode::codes(&shown.text)) {
+        match depth.checked_sub(1) {
+            Some(depth) => all.extend(inside(&run, least, allowed, depth)),
+            None => all.push(unread(&run)),
         }
     }
     for it in &mut all {
@@ -103,6 +121,12 @@ fn inside(run: &Decoded, least: Confidence, allowed: &Allowed, depth: usize) -> 
         (it.start, it.end) = (run.start, run.end);
     }
     all
+}
+
+/// What is encoded so deep that it is not read.
+const fn unread(run: &Decoded) -> Secret {
+    // INVARIANT (FailClosed): what is not read may be one.
+    secret(UNREAD_RULE, "unknown", Confidence::Likely, run.start, run.end)
 }
 
 /// Returns `text` with every secret replaced by the name of its rule.

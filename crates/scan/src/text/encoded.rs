@@ -1,5 +1,7 @@
 //! Text inside of text: base64, hexadecimal digits, rot13, reversed, tag characters, variation selectors, letters one by
-//! one, words with markup inside. What is decoded is scanned again; how deep and how much is bounded.
+//! one, words with markup inside. What is decoded is scanned again, all of it: it is shorter than what it was decoded from.
+
+use std::ops::Range;
 
 use data_encoding::{BASE64_NOPAD, BASE64URL_NOPAD, HEXLOWER_PERMISSIVE};
 
@@ -21,8 +23,6 @@ pub(super) struct Layer {
 
 /// The shortest run of base64 that can hold an order, in characters.
 const RUN_MIN: usize = 24;
-/// Decoded from one place, in bytes.
-const LAYER_BYTES_MAX: usize = 64 * 1024;
 /// What a decoder is asked to look at around a reversed or rotated word, in bytes.
 const AROUND_BYTES: usize = 600;
 /// The id of the rule that sees words of which the letters were moved by thirteen.
@@ -30,8 +30,42 @@ pub(super) const ROT13_RULE: &str = "rot13_words";
 /// The id of the rule that sees words from back to front.
 pub(super) const REVERSED_RULE: &str = "reversed_words";
 
-/// Returns the texts inside of `text`, at most `budget` bytes of them. `findings` are those of the text itself.
-pub(super) fn layers(text: &str, findings: &[Finding], budget: &mut usize) -> Vec<Layer> {
+/// Returns the texts inside of `text`. `findings` are those of the text itself; what was turned already (`turned`) is not turned again in the same
+/// way, which would only bring it back.
+pub(super) fn layers(text: &str, findings: &[Finding], turned: Turned) -> Vec<Layer> {
+    let mut all = told(text);
+    all.extend(markup::layer(text));
+    if !turned.rot13 {
+        all.extend(around_all(text, findings, ROT13_RULE).map(|it| rotated_back(text, it)));
+    }
+    if !turned.reversed {
+        for place in around_all(text, findings, REVERSED_RULE) {
+            all.push(reversed(text, place.clone()));
+            all.push(reversed_by_words(text, place));
+        }
+    }
+    all
+}
+
+/// How a text was turned before it was read.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Turned {
+    rot13: bool,
+    reversed: bool,
+}
+
+impl Turned {
+    /// The same for a text inside that was written so.
+    pub(super) fn and(self, coding: Coding) -> Self {
+        Self {
+            rot13: self.rot13 || coding == Coding::Rot13,
+            reversed: self.reversed || coding == Coding::Reversed,
+        }
+    }
+}
+
+/// The texts that are told in another alphabet. Each is shorter than its place.
+pub(super) fn told(text: &str) -> Vec<Layer> {
     let mut all = Vec::new();
     runs(text, &mut all);
     // The first byte of every tag character, and of most variation selectors.
@@ -42,20 +76,6 @@ pub(super) fn layers(text: &str, findings: &[Finding], budget: &mut usize) -> Ve
     let codes = decode::codes(text).into_iter();
     all.extend(codes.map(|it| Layer::whole(it.text, it.start, it.end, Coding::Codes)));
     all.extend(spaced::layers(text));
-    all.extend(markup::layer(text));
-    for (rule, coding) in [(ROT13_RULE, Coding::Rot13), (REVERSED_RULE, Coding::Reversed)] {
-        if let Some(found) = findings.iter().find(|it| it.rule == rule) {
-            all.push(turned(text, found, coding));
-        }
-    }
-    if let Some(found) = findings.iter().find(|it| it.rule == REVERSED_RULE) {
-        all.push(turned_by_words(text, found));
-    }
-    all.retain(|it| {
-        let fits = it.text.len() <= *budget;
-        *budget = if fits { *budget - it.text.len() } else { *budget };
-        fits
-    });
     all
 }
 
@@ -90,7 +110,7 @@ fn runs(text: &str, all: &mut Vec<Layer>) {
         let start = at - before.count();
         let end = run_end(bytes, start);
         if end - start >= RUN_MIN {
-            let run = bytes.get(start..end.min(start + LAYER_BYTES_MAX)).unwrap_or_default();
+            let run = bytes.get(start..end).unwrap_or_default();
             // Encoders break lines.
             let run: Vec<u8> = run.iter().copied().filter(|it| is_base64(*it)).collect();
             all.extend(decoded(&run).map(|(it, coding)| Layer::whole(it, start, end, coding)));
@@ -199,36 +219,48 @@ fn selectors(text: &str, all: &mut Vec<Layer>) {
 /// Emoji have one; text is longer.
 const SELECTORS_MIN: usize = 4;
 
-/// The text around a word that was rotated or reversed, turned back.
-fn turned(text: &str, found: &Finding, coding: Coding) -> Layer {
-    let (start, end) = around(text, found);
-    let around = text.get(start..end).unwrap_or_default();
-    let turned = if coding == Coding::Reversed {
-        around.chars().rev().collect()
-    } else {
-        around.chars().map(rotated).collect()
-    };
-    Layer::whole(turned, found.start, found.end, coding)
+/// The places around the words that a rule has found: where they touch, one.
+fn around_all<'a>(
+    text: &'a str,
+    findings: &'a [Finding],
+    rule: &'static str,
+) -> impl Iterator<Item = Range<usize>> {
+    let mut places: Vec<Range<usize>> = Vec::new();
+    // What was found stands in order of its ends.
+    for found in findings.iter().filter(|it| it.rule == rule) {
+        let start = text.floor_char_boundary(found.start.saturating_sub(AROUND_BYTES));
+        let end = text.ceil_char_boundary(found.end.saturating_add(AROUND_BYTES).min(text.len()));
+        match places.last_mut() {
+            Some(last) if start <= last.end => {
+                last.start = last.start.min(start);
+                last.end = last.end.max(end);
+            }
+            Some(_) | None => places.push(start..end),
+        }
+    }
+    places.into_iter()
 }
 
-/// The text around a reversed word, with each word turned back in its place.
-fn turned_by_words(text: &str, found: &Finding) -> Layer {
-    let (start, end) = around(text, found);
-    let words = text.get(start..end).unwrap_or_default().split_inclusive(char::is_whitespace);
-    let mut turned = String::with_capacity(end - start);
-    for word in words {
+fn rotated_back(text: &str, place: Range<usize>) -> Layer {
+    let around = text.get(place.clone()).unwrap_or_default();
+    Layer::whole(around.chars().map(rotated).collect(), place.start, place.end, Coding::Rot13)
+}
+
+fn reversed(text: &str, place: Range<usize>) -> Layer {
+    let around = text.get(place.clone()).unwrap_or_default();
+    Layer::whole(around.chars().rev().collect(), place.start, place.end, Coding::Reversed)
+}
+
+/// Each word turned back in its place.
+fn reversed_by_words(text: &str, place: Range<usize>) -> Layer {
+    let around = text.get(place.clone()).unwrap_or_default();
+    let mut turned = String::with_capacity(around.len());
+    for word in around.split_inclusive(char::is_whitespace) {
         let bare = word.trim_end_matches(char::is_whitespace);
         turned.extend(bare.chars().rev());
         turned.push(' ');
     }
-    Layer::whole(turned, found.start, found.end, Coding::Reversed)
-}
-
-/// The place around a finding that is turned back.
-fn around(text: &str, found: &Finding) -> (usize, usize) {
-    let start = text.floor_char_boundary(found.start.saturating_sub(AROUND_BYTES));
-    let end = text.ceil_char_boundary(found.end.saturating_add(AROUND_BYTES).min(text.len()));
-    (start, end)
+    Layer::whole(turned, place.start, place.end, Coding::Reversed)
 }
 
 fn rotated(found: char) -> char {
@@ -248,8 +280,7 @@ mod tests {
     use super::*;
 
     fn of(text: &str) -> Vec<(String, Coding)> {
-        let mut budget = LAYER_BYTES_MAX;
-        layers(text, &[], &mut budget).into_iter().map(|it| (it.text, it.coding)).collect()
+        layers(text, &[], Turned::default()).into_iter().map(|it| (it.text, it.coding)).collect()
     }
 
     #[test]

@@ -9,11 +9,15 @@ use super::finding::{Coding, Finding};
 use super::lexicon::{Found, Lexicon};
 use super::normal::Normal;
 use super::rules::{Part, Rule, Rules, Sequence, Stands};
+use super::score::TOGETHER_BYTES;
 
 /// Places that a class remembers.
 const REMEMBERED: usize = 4;
-/// Findings of one rule that are kept.
-const PER_RULE_MAX: u8 = 16;
+/// Findings of one rule that are kept of one stretch of text: the strongest. There is no limit for a text: whoever wants to hide an order would
+/// have to say it seventeen times before.
+const PER_STRETCH_MAX: usize = 4;
+/// How long a stretch is, in bytes: short beside a passage of which signs are added up.
+const STRETCH_BYTES: usize = TOGETHER_BYTES / 16;
 /// What is left of the weight of a rule where the text only talks about such things.
 const TALKED_ABOUT: f64 = 0.3;
 /// How far is looked back for the beginning of a clause, in bytes.
@@ -89,7 +93,7 @@ impl Engine {
             text: normal.bytes(),
             original: original.as_bytes(),
             recent: vec![[None; REMEMBERED]; self.class_count],
-            counts: vec![0; self.rules.len()],
+            kept: vec![Kept::default(); self.rules.len()],
             findings: Vec::new(),
         };
         self.lexicon.find(normal.bytes(), |found| {
@@ -103,13 +107,44 @@ impl Engine {
     }
 }
 
+/// The findings of one rule in the stretch that was read last.
+#[derive(Clone, Copy, Default)]
+struct Kept {
+    stretch: usize,
+    count: usize,
+    /// Where they stand among all findings.
+    places: [usize; PER_STRETCH_MAX],
+}
+
+impl Kept {
+    fn keep(&mut self, finding: Finding, findings: &mut Vec<Finding>) {
+        let stretch = finding.start / STRETCH_BYTES;
+        if stretch != self.stretch {
+            *self = Self { stretch, ..Self::default() };
+        }
+        if let Some(place) = self.places.get_mut(self.count) {
+            *place = findings.len();
+            self.count += 1;
+            findings.push(finding);
+            return;
+        }
+        let weight = |at: &usize| findings.get(*at).map_or(0.0, |it| it.weight);
+        let weakest = self.places.iter().copied().min_by(|a, b| weight(a).total_cmp(&weight(b)));
+        if let Some(weakest) = weakest.and_then(|it| findings.get_mut(it))
+            && weakest.weight < finding.weight
+        {
+            *weakest = finding;
+        }
+    }
+}
+
 struct Search<'a> {
     engine: &'a Engine,
     normal: &'a Normal,
     text: &'a [u8],
     original: &'a [u8],
     recent: Vec<[Option<Found>; REMEMBERED]>,
-    counts: Vec<u8>,
+    kept: Vec<Kept>,
     findings: Vec<Finding>,
 }
 
@@ -119,9 +154,6 @@ impl Search<'_> {
         for (at, which) in engine.endings.get(class).into_iter().flatten() {
             let Some(rule) = engine.rules.get(*at) else { continue };
             let Some(sequence) = rule.sequences.get(*which) else { continue };
-            if self.counts.get(*at).is_none_or(|it| *it >= PER_RULE_MAX) {
-                continue;
-            }
             if let Some(start) = self.complete(sequence, place) {
                 let mut finding = self.finding(rule, start, place.end);
                 if self.is_talked_about(rule, start) {
@@ -136,8 +168,9 @@ impl Search<'_> {
                     known.weight = known.weight.max(finding.weight);
                     continue;
                 }
-                self.findings.push(finding);
-                self.counts.iter_mut().skip(*at).take(1).for_each(|it| *it += 1);
+                if let Some(kept) = self.kept.get_mut(*at) {
+                    kept.keep(finding, &mut self.findings);
+                }
             }
         }
         if let Some(recent) = self.recent.get_mut(class) {

@@ -7,10 +7,9 @@ use super::finding::Coding;
 
 /// The longest tag or comment that is taken for one, in bytes.
 const TAG_BYTES_MAX: usize = 200;
-/// How much of a text is looked at, from the first word with markup inside, in bytes.
-const LAYER_BYTES_MAX: usize = 64 * 1024;
-/// How much before the first such word belongs to it, in bytes.
+/// How much before the first word with markup inside is looked at, in bytes, and how much behind the last one.
 const BEFORE_BYTES: usize = 200;
+const BEHIND_BYTES: usize = 64 * 1024;
 /// Elements that stand inside of lines, and are used to break words.
 const INLINE: &[&str] = &[
     "a", "b", "i", "u", "s", "em", "strong", "span", "font", "small", "wbr", "sup", "sub", "mark",
@@ -22,7 +21,8 @@ pub(super) fn layer(text: &str) -> Option<Layer> {
     let bytes = text.as_bytes();
     let first = memchr_iter(b'<', bytes).find(|at| joins(text, *at))?;
     let start = text.floor_char_boundary(first.saturating_sub(BEFORE_BYTES));
-    let limit = text.floor_char_boundary(text.len().min(start + LAYER_BYTES_MAX));
+    let last = memchr::memrchr_iter(b'<', bytes).find(|at| joins(text, *at)).unwrap_or(first);
+    let limit = text.floor_char_boundary(text.len().min(last + BEHIND_BYTES));
     let mut layer = Layer::whole(String::new(), start, limit, Coding::Markup);
     let mut at = start;
     while at < limit {

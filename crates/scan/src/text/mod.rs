@@ -23,13 +23,14 @@ mod spaced;
 
 use std::sync::LazyLock;
 
-use encoded::Layer;
+use encoded::{Layer, Turned};
 use engine::Engine;
 pub(crate) use escape::{reference, resolve};
 pub use finding::{Category, Coding, Finding, Severity, Verdict};
 pub(crate) use normal::Normal;
 pub use rules::RuleError;
 use rules::Rules;
+use score::keep_strongest;
 pub use score::{score, verdict};
 
 /// Whoever wrote a text, as far as the scan is concerned.
@@ -120,14 +121,18 @@ const RULE_FILES: &[&str] = &[
     include_str!("../../rules/text/coding.rules"),
 ];
 
-/// Findings that are reported: the strongest ones.
+/// Findings that are reported: those of the worst passage, then the strongest ones.
 const FINDINGS_MAX: usize = 256;
 /// How deep texts inside of texts are followed.
 const DEPTH_MAX: usize = 3;
-/// Texts inside of one text that are looked at.
-const LAYERS_MAX: usize = 128;
-/// Decoded from one text altogether, in bytes.
-const DECODED_BYTES_MAX: usize = 256 * 1024;
+/// How much is decoded from a text altogether: so many times its length, and so many bytes. What is decoded is shorter than what it was decoded from,
+/// so nothing but a text that was made for it comes so far.
+const DECODED_FACTOR: usize = 8;
+const DECODED_BYTES: usize = 256 * 1024;
+/// The id of the rule for a text that is encoded deeper than is followed, or holds more encoded texts than are read.
+const UNREAD_RULE: &str = "encoded_unread";
+/// What that says by itself: it is no order yet, and nobody encodes so deep for no reason.
+const UNREAD_WEIGHT: f64 = 0.5;
 /// The score from which on a decoded text counts as orders.
 const ENCODED_FROM: f64 = 0.5;
 
@@ -155,8 +160,8 @@ impl Scanner {
     /// Reads `text`. Linear in its length.
     #[must_use]
     pub fn read(&self, text: &str, author: Author) -> Reading {
-        let mut budget = DECODED_BYTES_MAX;
-        let mut findings = self.find(text, DEPTH_MAX, &mut budget);
+        let mut left = text.len().saturating_mul(DECODED_FACTOR).saturating_add(DECODED_BYTES);
+        let mut findings = self.find(text, DEPTH_MAX, Turned::default(), &mut left);
         findings.sort_by_key(|it| (it.start, it.end));
         for finding in &mut findings {
             finding.start = text.floor_char_boundary(finding.start);
@@ -166,16 +171,26 @@ impl Scanner {
         Reading { findings, score, author }
     }
 
-    fn find(&self, text: &str, depth: usize, budget: &mut usize) -> Vec<Finding> {
+    fn find(&self, text: &str, depth: usize, turned: Turned, left: &mut usize) -> Vec<Finding> {
         let mut findings = self.engine.find(&Normal::new(text), text);
-        if depth > 0 {
-            for layer in encoded::layers(text, &findings, budget).into_iter().take(LAYERS_MAX) {
-                let inner = self.find(&layer.text, depth - 1, budget);
+        let layers = match depth {
+            0 => encoded::told(text),
+            _ => encoded::layers(text, &findings, turned),
+        };
+        for layer in layers {
+            let is_read = depth > 0 && layer.text.len() <= *left;
+            if is_read {
+                *left -= layer.text.len();
+                let inner = self.find(&layer.text, depth - 1, turned.and(layer.coding), left);
                 findings.extend(lifted(&inner, &layer));
+            } else {
+                // INVARIANT (FailClosed): what is not read is no order that was not there.
+                findings.push(unread(&layer));
+                break;
             }
         }
         hidden::find(text, &mut findings);
-        strongest(&mut findings);
+        keep_strongest(&mut findings, FINDINGS_MAX);
         findings
     }
 
@@ -206,11 +221,16 @@ pub struct Examples {
     pub passes: Vec<&'static str>,
 }
 
-/// Keeps the strongest findings, so that what adds them up is bounded.
-fn strongest(findings: &mut Vec<Finding>) {
-    if findings.len() > FINDINGS_MAX {
-        findings.sort_by(|a, b| b.weight.total_cmp(&a.weight));
-        findings.truncate(FINDINGS_MAX);
+/// There is a text inside that was not read.
+const fn unread(layer: &Layer) -> Finding {
+    Finding {
+        rule: UNREAD_RULE,
+        category: Category::EncodedPayload,
+        severity: Severity::Medium,
+        coding: layer.coding,
+        start: layer.start,
+        end: layer.end,
+        weight: UNREAD_WEIGHT,
     }
 }
 
