@@ -64,7 +64,7 @@ impl Boundary {
     }
 }
 
-/// A number for one pair of marks. Made from randomness, fresh for each text.
+/// A number for one pair of marks. Made from randomness, fresh for each text, or from a secret and the text itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Nonce(String);
 

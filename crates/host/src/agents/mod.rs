@@ -312,9 +312,9 @@ impl Agents {
     ) -> Result<Account, TurnError> {
         let Errand { who, limits, heard, recalls, .. } = *errand;
         let history = History::of(&self.home, who).map_err(|it| not_kept(&it.into()))?;
-        let most = self.remembers.now().history.max_turns.as_len();
-        let earlier = history.read(&*self.gate.store, who, most);
-        let (earlier, _) = earlier.map_err(|it| not_kept(&it))?;
+        // One that was spoken to knows what was said.
+        let is_fresh = worker.is_fresh();
+        let earlier = if is_fresh { self.said_before(&history, who)? } else { Vec::new() };
         let (content, tag) = heard()?;
         let said = |role, text: &str| Spoken { role, text: text.to_owned() };
         let spoken = said(Role::User, &content);
@@ -324,11 +324,7 @@ impl Agents {
         let now = || SystemClock.unix_seconds();
         let context = context(&self.home, who).map_err(|it| not_kept(&it.into()))?;
         let memory: Vec<String> = context.into_iter().chain(self.recalled(who, recalls)).collect();
-        // One that was spoken to knows what was said.
-        let earlier = match worker.is_fresh() {
-            true => self.summarised(whole, who, earlier),
-            false => earlier,
-        };
+        let earlier = if is_fresh { self.summarised(whole, who, earlier) } else { earlier };
         let prepared =
             Prepared { content: &content, earlier: &earlier, memory: &memory, now: now() };
         let message: ToWorker = worker.prepare(&self.gate.monitor, &prepared)?;

@@ -49,6 +49,17 @@ impl Agents {
         Ok((format!("{earlier}\n\n{}", turn.content), tag))
     }
 
+    /// What was said in the session, as far as the agent is told again.
+    pub(super) fn said_before(
+        &self,
+        history: &History,
+        who: &Caller,
+    ) -> Result<Vec<Spoken>, TurnError> {
+        let most = self.remembers.now().history.max_turns.as_len();
+        let read = history.read(&*self.gate.store, who, most);
+        read.map(|it| it.0).map_err(|it| not_kept(&it))
+    }
+
     /// The agent's own words, with the label of its session.
     fn keep(&self, history: &History, who: &Caller, spoken: &Spoken) -> Result<(), TurnError> {
         let heard = Heard { source: Source::Agent, origin: "", text: &spoken.text };

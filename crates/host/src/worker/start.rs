@@ -21,7 +21,7 @@ use super::link::Link;
 use super::meter::Metered;
 use super::model::Asks;
 use super::offer::Offer;
-use super::prompt::Instructions;
+use super::prompt::{Instructions, Marks};
 use super::questions::Questions;
 use super::shared::{Bounds, Current, Shared, held};
 use super::spawner::Spawner;
@@ -71,6 +71,7 @@ pub(super) struct Inner {
     pub(super) model: String,
     pub(super) fast: String,
     pub(super) instructions: Mutex<Instructions>,
+    pub(super) marks: Marks,
     /// Can a person be asked?
     pub(super) reachable: bool,
     /// The gate behind which the session is, as long as there is one.
@@ -136,6 +137,7 @@ impl Worker {
         })?;
         let (stopper, stop) = Stop::pair().map_err(GateError::unable)?;
         let (delegates, current) = start.delegates.clone().unzip();
+        let marks = Marks::new().map_err(GateError::unable)?;
         let current: Current = current.unwrap_or_default();
         let questions = Metered { asks: Arc::clone(start.asks), current: current.clone() };
         let supplied =
@@ -167,6 +169,7 @@ impl Worker {
             fast: "fast".to_owned(),
             offer,
             instructions: Mutex::default(),
+            marks,
             // Sub-agents and jobs wait for nobody: what is asked about their calls waits where all questions do.
             reachable: options.approver == monitor::Approver::Reachable
                 && options.starter == Starter::Person,

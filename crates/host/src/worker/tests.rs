@@ -24,6 +24,7 @@ use super::lease::Leases;
 use super::link::Link;
 use super::model::Asks;
 use super::offer::Offer;
+use super::prompt::Marks;
 use super::questions::Questions;
 use super::shared::{Bounds, Current, Shared};
 use super::start::{Inner, Worker};
@@ -145,6 +146,7 @@ pub(super) fn house(home: &Path, play: impl FnOnce(UnixStream) + Send + 'static)
         model: "default".to_owned(),
         fast: "fast".to_owned(),
         instructions: Mutex::default(),
+        marks: Marks::new().unwrap(),
         reachable: true,
         gate: Arc::downgrade(&gate),
         lease,

@@ -112,11 +112,10 @@ impl Worker {
         turn: &Prepared<'_>,
     ) -> Result<ToWorker, TurnError> {
         let inner = &self.inner;
-        let busy = |why: String| TurnError::new(TurnErrorCode::Busy, why);
         let workspace = inner.session.workspace();
         let files = told::files(&inner.offer, &inner.who, inner.door());
-        let system = prompt::instructions(&inner.offer, workspace, &files, turn.memory, turn.now);
-        let system = system.map_err(|it| busy(it.to_string()))?;
+        let at = (turn.now, &inner.marks);
+        let system = prompt::instructions(&inner.offer, workspace, &files, turn.memory, at);
         let mut public = prompt::public(&inner.offer, workspace, turn.now);
         // What it is reminded of is there to be used.
         public.extend_from_slice(turn.memory);
