@@ -3,6 +3,7 @@
 mod boundary;
 mod conversation;
 mod decides_nothing;
+mod decoys;
 mod exfiltration;
 mod leak;
 mod net;

@@ -7,10 +7,8 @@ use memchr::memmem;
 use super::address;
 use super::{Carries, Finding, Kind};
 
-/// How long the text of a link may be, in bytes; longer ones are read as if they had none.
+/// How long a label is that can be defined, and how far a title reaches, in bytes. The text of a link may be longer.
 const LABEL_BYTES_MAX: usize = 4096;
-/// Definitions of references that are kept.
-const DEFINITIONS_MAX: usize = 1024;
 
 /// Finds the images, links and bare addresses of `text`.
 pub(super) fn find(text: &str, all: &mut Vec<Finding>) {
@@ -43,7 +41,7 @@ fn definitions(text: &str) -> HashMap<String, &str> {
     for line in text.lines() {
         let Some(rest) = line.trim_start().strip_prefix('[') else { continue };
         let Some((label, rest)) = rest.split_once("]:") else { continue };
-        if all.len() < DEFINITIONS_MAX && label.len() <= LABEL_BYTES_MAX {
+        if label.len() <= LABEL_BYTES_MAX {
             // The first one counts.
             all.entry(folded(label)).or_insert(destination(rest.trim_start()).0);
         }
@@ -85,18 +83,11 @@ fn images_and_links(text: &str, definitions: &HashMap<String, &str>, all: &mut V
             continue;
         }
         if bytes.get(at) == Some(&b'[') {
-            // A label that never closes is none; only the last ones can matter.
-            if opens.len() >= OPEN_MAX {
-                opens.remove(0);
-            }
             opens.push(at);
             continue;
         }
         let Some(open) = opens.pop() else { continue };
         let label = text.get(open + 1..at).unwrap_or_default();
-        if label.len() > LABEL_BYTES_MAX {
-            continue;
-        }
         let is_image = open.checked_sub(1).and_then(|it| bytes.get(it)) == Some(&b'!');
         let (kind, start) =
             if is_image { (Kind::MarkdownImage, open - 1) } else { (Kind::Link, open) };
@@ -107,18 +98,18 @@ fn images_and_links(text: &str, definitions: &HashMap<String, &str>, all: &mut V
     }
 }
 
-/// Brackets inside of each other that are followed.
-const OPEN_MAX: usize = 32;
-
 /// The address that a label stands for, and how much of `after` belongs to it.
 fn target<'a>(
     label: &str,
     after: &'a str,
     definitions: &HashMap<String, &'a str>,
 ) -> (Option<&'a str>, usize) {
-    let of = |label: &str| match definitions.is_empty() {
-        true => None,
-        false => definitions.get(&folded(label)).copied(),
+    let of = |label: &str| {
+        // A label with a bracket in it is none; and each letter is looked at for one pair of brackets alone.
+        let is_label = !definitions.is_empty()
+            && label.len() <= LABEL_BYTES_MAX
+            && memchr::memchr(b'[', label.as_bytes()).is_none();
+        is_label.then(|| definitions.get(&folded(label)).copied()).flatten()
     };
     if let Some(inner) = after.strip_prefix('(') {
         let blank = inner.len() - inner.trim_start().len();

@@ -12,15 +12,8 @@ mod html;
 mod markdown;
 mod neutral;
 
-use std::collections::HashMap;
-
 pub use carries::Carries;
 pub use neutral::{leaving, neutralised};
-
-/// Findings that are reported. Behind so many, those remain that lead to a host that no other one leads to.
-const FINDINGS_MAX: usize = 256;
-/// Hosts that are told apart.
-const HOSTS_MAX: usize = 4096;
 
 /// How a text names an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -86,7 +79,7 @@ impl Finding {
 }
 
 /// Looks for addresses by which something could leave: everything that loads from elsewhere, and links that carry
-/// something. In the order of the text.
+/// something. All of them, in the order of the text: whoever takes them out leaves none there.
 #[must_use]
 pub fn look(text: &str) -> Vec<Finding> {
     // Most texts name no address at all.
@@ -98,7 +91,7 @@ pub fn look(text: &str) -> Vec<Finding> {
     html::find(&shown.text, &mut all);
     markdown::find(&shown.text, &mut all);
     all.sort_by_key(|it| (it.start, usize::MAX - it.end));
-    let mut kept = bounded(all);
+    let mut kept = outermost(all);
     for it in &mut kept {
         it.start = text.floor_char_boundary(shown.original(it.start));
         it.end = text.ceil_char_boundary(shown.original_end(it.end).min(text.len()));
@@ -106,11 +99,9 @@ pub fn look(text: &str) -> Vec<Finding> {
     kept
 }
 
-/// Drops what says nothing, what stands inside of something at least as bad that leads to the same host, and what is too
-/// much.
-fn bounded(all: Vec<Finding>) -> Vec<Finding> {
+/// Drops what says nothing, and what stands inside of something at least as bad that leads to the same host.
+fn outermost(all: Vec<Finding>) -> Vec<Finding> {
     let mut kept: Vec<Finding> = Vec::new();
-    let mut hosts: HashMap<Option<String>, (Carries, bool)> = HashMap::new();
     let mut last: Option<(usize, Option<String>, (Carries, bool))> = None;
     for it in all {
         if !it.kind.loads() && it.carries == Carries::Nothing {
@@ -120,16 +111,10 @@ fn bounded(all: Vec<Finding>) -> Vec<Finding> {
         let said = last
             .as_ref()
             .is_some_and(|(end, at, worst)| it.end <= *end && *at == host && rank <= *worst);
-        if said {
-            continue;
+        if !said {
+            last = Some((it.end, host, rank));
+            kept.push(it);
         }
-        let is_new = hosts.get(&host).is_none_or(|known| *known < rank);
-        if kept.len() >= FINDINGS_MAX && !(is_new && hosts.len() < HOSTS_MAX) {
-            continue;
-        }
-        hosts.entry(host.clone()).and_modify(|it| *it = rank.max(*it)).or_insert(rank);
-        last = Some((it.end, host, rank));
-        kept.push(it);
     }
     kept
 }

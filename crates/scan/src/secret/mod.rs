@@ -35,10 +35,6 @@ pub struct Secret {
     pub end: usize,
 }
 
-/// Findings that are reported. What comes behind the last one counts as part of it.
-const SECRETS_MAX: usize = 1024;
-/// The id of the rule for what stands behind so many secrets that they are not told apart.
-const MANY_RULE: &str = "secrets-many";
 /// Encodings within encodings that are followed.
 const DEPTH_MAX: usize = 3;
 /// The id of the rule for what is encoded deeper than that.
@@ -49,7 +45,8 @@ const AROUND_BYTES: usize = 256;
 
 static KNOWN: LazyLock<Option<Known>> = LazyLock::new(Known::new);
 
-/// Finds the secrets of `text`, those of [`Confidence::Weak`] left out. Linear in the length of the text.
+/// Finds the secrets of `text`, those of [`Confidence::Weak`] left out: all of them, or whoever takes them out would leave some there. Linear in
+/// the length of the text.
 #[must_use]
 pub fn find(text: &str) -> Vec<Secret> {
     find_from(text, Confidence::Likely, &Allowed::default())
@@ -75,19 +72,7 @@ fn find_at(text: &str, least: Confidence, allowed: &Allowed, depth: usize) -> Ve
             None => all.push(unread(&run)),
         }
     }
-    bounded(merged(all), text.len())
-}
-
-/// Bounds how many there are, and leaves none out.
-fn bounded(mut all: Vec<Secret>, end: usize) -> Vec<Secret> {
-    let past = all.split_off(all.len().min(SECRETS_MAX));
-    let surest = past.iter().map(|it| it.confidence).max();
-    if let (Some(last), Some(surest)) = (all.last_mut(), surest) {
-        // INVARIANT (FailClosed): whoever takes the findings out of a text takes out what was not told apart, too.
-        let confidence = last.confidence.max(surest);
-        *last = secret(MANY_RULE, "unknown", confidence, last.start, end);
-    }
-    all
+    merged(all)
 }
 
 /// The secrets of a text as it is shown, and of what is told in it in another alphabet.

@@ -3,13 +3,14 @@
 //! A tool says what it does; a poisoned one says what the model has to do besides: fetch something that has nothing to do
 //! with the tool, put it into an argument, keep quiet about it, obey its answers before anybody else's.
 
+use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use super::rule::{PoisonRule, Rule};
 use crate::phrases::Phrases;
 use crate::text::{self, Author, Category, Normal};
 
-/// Signs of one field that are kept.
+/// Signs of one field that are kept: the strongest of each rule, then the strongest.
 const SIGNS_MAX: usize = 64;
 /// The shortest name that can give an order, in bytes.
 const NAME_BYTES_MIN: usize = 16;
@@ -44,7 +45,12 @@ pub(super) fn find(text: &str, is_name: bool) -> Vec<Sign> {
         signs.extend(in_name(text));
     }
     signs.sort_by(|a, b| b.weight.total_cmp(&a.weight));
-    signs.truncate(SIGNS_MAX);
+    let mut seen = HashSet::new();
+    let (mut kept, others): (Vec<Sign>, Vec<Sign>) =
+        signs.into_iter().partition(|it| seen.insert(it.rule.as_str()));
+    kept.extend(others);
+    kept.truncate(SIGNS_MAX);
+    let mut signs = kept;
     signs.sort_by_key(|it| (it.start, it.end));
     signs
 }
