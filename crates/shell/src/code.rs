@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use crate::judge::{Options, is_everything, is_of_this_machine};
-use crate::limits::{LAYERS_MAX, LITERALS_MAX};
+use crate::limits::{LAYERS_MAX, LITERALS_MAX, TRIED_LITERALS_MAX};
 use crate::simple::{known, pairs};
 use crate::spelled::{decoded, literals};
 use crate::words::{CONNECTS, DECODES, DELETES, PACKS, RUNS};
@@ -135,7 +135,13 @@ impl Engine {
     pub(super) fn code(&mut self, code: &str, state: &State, layer: usize) {
         let mut literals = literals(code);
         let bracketed = super::spelled::bracketed(code);
-        let has_more = literals.len().max(bracketed.len()) >= LITERALS_MAX;
+        let has_more = literals.len().max(bracketed.len()) >= TRIED_LITERALS_MAX;
+        let tried: Vec<String> =
+            literals.iter().take(TRIED_LITERALS_MAX).chain(&bracketed).cloned().collect();
+        if literals.len() >= LITERALS_MAX {
+            // What is named behind those may be what matters.
+            self.too_much();
+        }
         literals.extend(bracketed);
         let lower = format!("{code}\n{}", literals.join("\n")).to_lowercase();
         let has = |words: &[&str]| words.iter().any(|it| lower.contains(it));
@@ -175,7 +181,7 @@ impl Engine {
             if has_more {
                 self.too_much();
             }
-            self.commands_of(&literals, state);
+            self.commands_of(&tried, state);
         }
         // Code that is text of the code.
         if has(&["eval", "exec(", "exec ", "compile("]) {
@@ -186,7 +192,10 @@ impl Engine {
         let executes = ["exec", "eval", "system", "popen", "subprocess", "`"];
         if has(&DECODES) && (runs || executes.iter().any(|it| lower.contains(it))) {
             self.ask(Rule::Dynamic, "its code puts something together and runs it");
-            let texts = decoded(code, &literals);
+            let (texts, are_all) = decoded(code, &literals);
+            if !are_all {
+                self.too_much();
+            }
             self.commands_of(&texts, state);
             texts.iter().for_each(|it| self.inner_code(it, state, layer));
         }
@@ -304,7 +313,7 @@ fn printed(code: &str, stdin: Input<'_>) -> Output {
     }
     let mut literals = literals(code);
     literals.push(input);
-    let texts = decoded(code, &literals).into_iter().map(|it| it + "\n");
+    let texts = decoded(code, &literals).0.into_iter().map(|it| it + "\n");
     texts.collect::<String>().into_bytes().into_iter().chain(unknown()).collect()
 }
 

@@ -34,8 +34,10 @@ pub(super) const READ_AGAIN_MAX: usize = 128;
 pub(super) const READ_AGAIN_BYTES_MAX: usize = 128 << 10;
 /// Texts in code of other languages that are tried as commands.
 pub(super) const PROBES_MAX: usize = 96;
-/// Literals that are taken out of one piece of code.
-pub(super) const LITERALS_MAX: usize = 64;
+/// Literals of one piece of code: what may be the name of a place or a host.
+pub(super) const LITERALS_MAX: usize = 4_096;
+/// Those of them that are tried as commands.
+pub(super) const TRIED_LITERALS_MAX: usize = 64;
 /// Places and hosts that are named.
 pub(super) const TARGETS_MAX: usize = 256;
 /// Acts that are named.

@@ -2,7 +2,7 @@
 
 use data_encoding::{BASE32, BASE64, HEXLOWER_PERMISSIVE};
 
-use crate::limits::{DECODED_BYTES_MAX, LITERALS_MAX, TEXTS_MAX};
+use crate::limits::{DECODED_BYTES_MAX, LITERALS_MAX, TEXTS_MAX, TRIED_LITERALS_MAX};
 use crate::lines::unpacked;
 use crate::syntax::ansi_c;
 
@@ -11,13 +11,13 @@ const LETTERS_MIN: usize = 3;
 /// Fewer bytes are no encoded text.
 const ENCODED_BYTES_MIN: usize = 6;
 
-/// Texts that code spells with numbers, and what its literals become that are encoded or packed, also over and over.
-pub(super) fn decoded(code: &str, literals: &[String]) -> Vec<String> {
+/// Texts that code spells with numbers, and what its literals become that are encoded or packed, also over and over; and whether these are all.
+pub(super) fn decoded(code: &str, literals: &[String]) -> (Vec<String>, bool) {
     let mut texts = numbers(code);
     let mut fuel = DECODED_BYTES_MAX;
     let mut left: Vec<Vec<u8>> = literals.iter().map(|it| it.trim().into()).collect();
     while let Some(data) = left.pop() {
-        let Some(rest) = fuel.checked_sub(data.len()) else { break };
+        let Some(rest) = fuel.checked_sub(data.len()) else { return (texts, false) };
         fuel = rest;
         let is_packed = data.starts_with(&[0x1f, 0x8b]) || data.starts_with(b"x");
         let unpacked = if is_packed { unpacked(&data) } else { None };
@@ -28,10 +28,10 @@ pub(super) fn decoded(code: &str, literals: &[String]) -> Vec<String> {
             left.push(bytes);
         }
         if texts.len() >= TEXTS_MAX {
-            break;
+            return (texts, left.is_empty());
         }
     }
-    texts
+    (texts, true)
 }
 
 /// Numbers in a row, as letters: `[114,109]`, `chr(114).chr(109)`.
@@ -51,7 +51,10 @@ fn numbers(code: &str) -> Vec<String> {
 pub(super) fn bracketed(code: &str) -> Vec<String> {
     let mut texts = Vec::new();
     for sign in ["%x", "qx", "%q", "qq", "%Q", "qw", "%w", " q", "(q"] {
-        for rest in code.split(sign).skip(1).take(LITERALS_MAX.saturating_sub(texts.len())) {
+        for rest in code.split(sign).skip(1) {
+            if texts.len() >= TRIED_LITERALS_MAX {
+                return texts;
+            }
             let close = match rest.chars().next() {
                 Some('(') => ')',
                 Some('{') => '}',

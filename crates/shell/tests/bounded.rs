@@ -249,3 +249,21 @@ fn commands_in_code_have_acts_and_places() {
     assert!(reading.acts.iter().any(|it| it.act == Act::Push), "{reading:?}");
     assert!(reading.places.iter().any(|it| it.path.ends_with("gone")), "{reading:?}");
 }
+
+#[test]
+fn what_code_names_behind_many_literals_is_read_or_asked_about() {
+    let harmless = |count: usize| vec!["'a'"; count].join(",");
+    let names = |count: usize| {
+        format!("python3 -c \"x=[{}]; print(open('/etc/shadow').read())\"", harmless(count))
+    };
+    for count in [1, 100, 4_000] {
+        let reading = is_bounded(&names(count));
+        assert!(reading.places.iter().any(|it| it.path == "/etc/shadow"), "{count}");
+        assert!(!says_too_much(&reading), "{count}");
+    }
+    assert!(says_too_much(&is_bounded(&names(5_000))));
+    // What only looks like a quotation takes no room from those that are.
+    let words = " query".repeat(100);
+    let reading = is_bounded(&format!("perl -e 'my @a = (1); #{words}\nexec q(/bin/sh)'"));
+    assert!(reading.findings.iter().any(|it| it.rule == Rule::Spawn), "{:?}", reading.findings);
+}
