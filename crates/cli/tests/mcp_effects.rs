@@ -263,6 +263,26 @@ fn who_has_the_name_of_a_trusted_server_is_not_trusted() {
 }
 
 #[test]
+fn a_server_that_ran_before_its_name_was_trusted_is_compared_with_the_one_that_is() {
+    let dir = tempfile::tempdir().unwrap();
+    let home = &dir.path().join("state");
+    let (mut stranger, mut own) = (client(home, &["--mine"]), client(home, &[]));
+    let asks = |it: &mut Client| ask(it, "sampling/createMessage", "Which harbour is meant?");
+    stranger.tools();
+    own.tools();
+    trust(home, "trusted");
+    assert_eq!(asks(&mut own), "no such method");
+    assert!(asks(&mut stranger).contains("untrusted"));
+    // The next daemon has seen neither start, and does not go by the name.
+    lazaret(home, &["daemon", "restart"]).run().good();
+    assert_eq!(asks(&mut own), "no such method");
+    assert!(asks(&mut stranger).contains("untrusted"));
+    own.end();
+    stranger.end();
+    stop(home);
+}
+
+#[test]
 #[expect(clippy::disallowed_methods, reason = "a file of the test's own")]
 fn after_a_word_of_a_sandboxed_server_nothing_is_sent() {
     let dir = tempfile::tempdir().unwrap();

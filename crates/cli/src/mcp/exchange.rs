@@ -19,7 +19,7 @@ use host::doors::client::Connection;
 use host::doors::mcp::{self, Numbered, Request, Tools};
 use host::ipc::FrameError;
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::daemon;
 
@@ -61,7 +61,9 @@ struct State {
     waiting: VecDeque<Waiting>,
     /// The number of the newest question.
     newest: u64,
-    /// What servers listed last, for a daemon that was started anew.
+    /// By which line servers were started or reached, for a daemon that was started anew: it trusts no name alone.
+    started: BTreeMap<String, Vec<u8>>,
+    /// What servers listed last, for one, too.
     listed: BTreeMap<String, List>,
     /// Whether the daemon has answered anything yet.
     is_begun: bool,
@@ -122,6 +124,18 @@ impl Exchange {
         if let Ok(question) = serde_json::to_vec(list) {
             let listed = &mut self.line.state().listed;
             listed.insert(list.server.to_owned(), List { digest, question });
+        }
+    }
+
+    /// Keeps by which line a server was started or reached, for a daemon that is started anew.
+    pub(super) fn started(&self, server: &str, line: &str) {
+        let request = Request::Lifecycle {
+            server: server.to_owned(),
+            event: mcp::GOES_ON.to_owned(),
+            detail: json!({ mcp::LINE: line }),
+        };
+        if let Ok(question) = serde_json::to_vec(&request) {
+            self.line.state().started.insert(server.to_owned(), question);
         }
     }
 
@@ -261,7 +275,7 @@ impl Line {
         self.state().waiting.front().is_some_and(|it| it.since.elapsed() >= ANSWER_MAX)
     }
 
-    /// Starts the daemon if it has to be, goes on with the session, tells it what servers listed, and asks anew what was not
+    /// Starts the daemon if it has to be, goes on with the session, tells it which servers run and what they listed, and asks anew what was not
     /// answered: a question can be asked of the next daemon; a call that was under way is not known there.
     fn reconnect(&self) -> Result<Connection, GateError> {
         let failed = |why: &dyn std::fmt::Display| GateError(why.to_string());
@@ -271,10 +285,13 @@ impl Line {
         let connection = Connection::open(&self.home, &door, &[]).map_err(|it| failed(&it))?;
         let mut connection = connection.ok_or_else(|| failed(&"the daemon is not there"))?;
         let mut hearer = connection.again().map_err(|error| failed(&error))?;
-        let listed: Vec<Vec<u8>> =
-            self.state().listed.values().map(|it| it.question.clone()).collect();
-        for list in listed {
-            let told = connection.say(&list).and_then(|()| hearer.hear());
+        let said: Vec<Vec<u8>> = {
+            let state = self.state();
+            let listed = state.listed.values().map(|it| it.question.clone());
+            state.started.values().cloned().chain(listed).collect()
+        };
+        for it in said {
+            let told = connection.say(&it).and_then(|()| hearer.hear());
             told.map_err(|error| failed(&error))?;
         }
         let questions: Vec<Vec<u8>> = {

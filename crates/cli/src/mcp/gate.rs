@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use ::mcp::{
     Answered, Begun, Call, Delivery, Gate, GateError, Listed, Listing, Offer, Then, Ticket,
 };
-use host::doors::mcp::{Request, Said, Tools};
+use host::doors::mcp::{CAGE, LINE, REACHED, Request, Said, Tools};
 use serde_json::Value;
 use zeroize::Zeroizing;
 
@@ -199,6 +199,9 @@ impl Gate for DaemonGate {
             event: event.to_owned(),
             detail: detail.clone(),
         };
+        if let Some(line) = text(detail, LINE).filter(|_| [CAGE, REACHED].contains(&event)) {
+            self.exchange.started(server, line);
+        }
         // It is for the record; what depends on the gate asks it.
         self.exchange.tell(&request);
     }

@@ -13,6 +13,7 @@ use model::Caller;
 use monitor::Monitor;
 use serde_json::{Value, json};
 
+use crate::doors::mcp::servers::Brings;
 use crate::doors::mcp::{Kept, LINE, Listed, Taken, may_list, take_in};
 use crate::gate::Gate;
 
@@ -29,6 +30,8 @@ pub(super) struct SessionGate {
 struct Lists {
     known: Kept,
     listed: Listed,
+    /// By which line the server of this session was started or reached: trust is for that, and not for its name.
+    started_by: Option<String>,
 }
 
 impl SessionGate {
@@ -41,13 +44,24 @@ impl SessionGate {
             lists: Mutex::default(),
         }
     }
+
+    /// What the words of this session's server bring along now.
+    pub(super) fn brings(&self, server: &str, now: i64) -> Brings {
+        let mut lists = self.lists.lock().unwrap_or_else(PoisonError::into_inner);
+        let Lists { known, started_by, .. } = &mut *lists;
+        match known.now(&self.home) {
+            Ok(known) => known.brings(server, started_by.as_deref(), now),
+            // Whoever cannot be looked up is not trusted.
+            Err(_) => Brings::of_unknown(server, now),
+        }
+    }
 }
 
 impl Judge for SessionGate {
     fn tools(&self, server: &str, page: Listing<'_>) -> Result<::mcp::Listed, GateError> {
         let tools = page.items;
         let mut lists = self.lists.lock().unwrap_or_else(PoisonError::into_inner);
-        let Lists { known, listed } = &mut *lists;
+        let Lists { known, listed, .. } = &mut *lists;
         // What is found in a list is on record once for each session.
         let taken = take_in(&self.home, known, listed, (server, page), |_| false);
         let Taken { held, cleaned, found, .. } = taken.map_err(|it| GateError(it.to_string()))?;
@@ -109,6 +123,7 @@ impl Judge for SessionGate {
         record(&self.journal, &self.who, "mcp_lifecycle", content);
         let Some(line) = detail.get(LINE).and_then(Value::as_str) else { return };
         let mut lists = self.lists.lock().unwrap_or_else(PoisonError::into_inner);
+        lists.started_by = Some(line.to_owned());
         // What cannot be kept stops its list.
         let noted =
             lists.known.now(&self.home).and_then(|it| it.note_line(&self.home, server, line));

@@ -17,7 +17,7 @@ mod tests;
 mod told;
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::thread;
 
@@ -51,13 +51,14 @@ const TOOLS_MAX: usize = 512;
 #[derive(Default)]
 pub(crate) struct ToolServers {
     all: Vec<ToolServer>,
-    home: PathBuf,
 }
 
 /// A server that has listed its tools.
 struct ToolServer {
     name: String,
     client: Client,
+    /// It knows by which line the server was started, and so whether it is the one that is trusted.
+    judge: Arc<SessionGate>,
     /// Its tools by the names that the agent knows: how the server calls them, and what they are.
     tools: BTreeMap<String, (String, ToolDef)>,
     running: Option<Running>,
@@ -135,7 +136,7 @@ impl ToolServers {
             }
             all.push(server);
         }
-        Self { all, home: home.to_owned() }
+        Self { all }
     }
 
     /// The tools as the gate and the model see them.
@@ -157,7 +158,8 @@ impl ToolServers {
         };
         let call = permit.spend().call;
         let answer = server.client.call(name, &Value::Object(call.args().clone()));
-        told::output(&self.home, &server.name, answer, SystemClock.unix_seconds())
+        let brings = server.judge.brings(&server.name, SystemClock.unix_seconds());
+        told::output(&server.name, answer, brings)
     }
 }
 
@@ -184,10 +186,12 @@ impl ToolServer {
         let secrets = Arc::new(Secrets::of(gate, home, who, &asked.server));
         let judge = Arc::new(SessionGate::of(gate, home, who));
         let (running, server) = start::server(home, asked, &secrets, &*judge)?;
-        let client = Client::start(judge, server, stop.clone()).map_err(|it| it.to_string())?;
+        let asks = Arc::<SessionGate>::clone(&judge);
+        let client = Client::start(asks, server, stop.clone()).map_err(|it| it.to_string())?;
         let mut started = Self {
             name: asked.server.clone(),
             client,
+            judge,
             tools: BTreeMap::new(),
             running: Some(running),
         };

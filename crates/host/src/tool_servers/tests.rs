@@ -9,6 +9,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::thread;
 
+use ::mcp::trust::Trust;
 use model::{AgentId, Kind, Profile, SessionId, UserId};
 use monitor::provenance::Catalogue;
 use monitor::{Approver, Opening};
@@ -18,6 +19,7 @@ use vault::{Key, Name, Secret, VaultFile};
 use zeroize::Zeroizing;
 
 use super::*;
+use crate::doors::mcp::servers::{Servers, line_of_address};
 use crate::ipc::Stopper;
 use crate::remote_server::logins::{self, Login};
 use crate::starter::Starter;
@@ -280,4 +282,30 @@ fn the_token_of_a_login_is_sent_where_the_manifest_says_so_and_renewed_when_it_e
     let other = start(home.path(), &site.url("/other"), &[], true);
     assert!(other.notes.join("").contains("lazaret mcp login notes"), "{:?}", other.notes);
     other.end(home.path());
+}
+
+#[test]
+fn a_stranger_stays_one_when_the_server_whose_name_it_has_starts_elsewhere() {
+    let site = Site::wanting("");
+    let home = home(&site, &[]);
+    let tags = |it: &Started| {
+        let server = it.servers.all.first().unwrap();
+        let answer = server.client.call("look", &json!({}));
+        told::output("notes", answer, server.judge.brings("notes", 1)).tags.len()
+    };
+    let (real, other) = (site.url("/mcp"), site.url("/other"));
+    let own = start(home.path(), &real, &[], false);
+    assert_eq!(tags(&own), 1);
+    let trusted = |it: &mut Servers| it.trust.insert("notes".to_owned(), Trust::Trusted);
+    Servers::change(home.path(), trusted).unwrap();
+    assert_eq!(tags(&own), 0, "a person's word counts at once");
+    own.end(home.path());
+    let stranger = start(home.path(), &other, &[], false);
+    assert_eq!(tags(&stranger), 1);
+    let known = Servers::of(home.path()).unwrap();
+    known.note_line(home.path(), "notes", &line_of_address(&real)).unwrap();
+    assert_eq!(Servers::of(home.path()).unwrap().trust("notes"), Trust::Trusted);
+    assert_eq!(tags(&stranger), 1, "the name is trusted again, and it is not the one");
+    let journal = stranger.end(home.path());
+    assert!(journal.contains("mcp_line_changed"), "{journal}");
 }

@@ -1,39 +1,28 @@
 //! What came of a call, as the agent is told it: whatever the server said stands between marks, and comes from outside unless a
 //! person trusts it.
 
-use std::path::Path;
-
 use ::mcp::META_DECISION;
-use ::mcp::trust::Trust;
-use model::Source;
-use monitor::{Output, Status, taint};
+use monitor::{Output, Status};
 use serde_json::{Value, json};
 
 use super::client::Answer;
-use crate::doors::mcp::servers::Servers;
+use crate::doors::mcp::servers::Brings;
 use crate::executor::marked;
 
-/// The output of a call of the server's tool.
-pub(super) fn output(home: &Path, server: &str, answer: Answer, now: i64) -> Output {
+/// The output of a call of the server's tool, with what its words bring along.
+pub(super) fn output(server: &str, answer: Answer, brings: Brings) -> Output {
     let (status, text) = match answer {
         Answer::Result(result) => (status(&result), text(&result)),
         Answer::Error(why) => (Status::Failed, why),
         Answer::Nothing(why) => return Output::unanswered(format!("{server}: {why}")),
     };
-    // Whoever cannot be looked up is not trusted.
-    let known = Servers::of(home).ok();
-    let tag = match &known {
-        Some(known) => known.tag(server, now),
-        None => Some(taint::label(Source::Tool, server, now)),
-    };
-    let is_sandboxed = known.as_ref().is_none_or(|it| it.trust(server) == Trust::Sandboxed);
     let body = match (marked(server, &text), status) {
         (Ok(text), Status::Done) => json!({ "output": text }).to_string(),
         (Ok(text), Status::Failed | Status::NotBegun) => text,
         (Err(why), _) => return Output::unanswered(why),
     };
-    let sandboxed = is_sandboxed.then(|| server.to_owned());
-    Output { status, tags: tag.into_iter().collect(), sandboxed, ..Output::text(body) }
+    let sandboxed = brings.is_sandboxed.then(|| server.to_owned());
+    Output { status, tags: brings.tag.into_iter().collect(), sandboxed, ..Output::text(body) }
 }
 
 /// One that the session itself refused, because it did not fit the tool, was not made; its reason may hold the server's words.
@@ -76,34 +65,42 @@ fn block(block: &Value) -> String {
 
 #[cfg(test)]
 mod tests {
+    use ::mcp::trust::Trust;
+
     use super::*;
+    use crate::doors::mcp::servers::Servers;
 
     #[test]
     fn what_came_is_told_with_its_source_and_bytes_are_not_shown() {
-        let home = tempfile::tempdir().unwrap();
-        let of = |result: Value| output(home.path(), "notes", Answer::Result(result), 1);
-        let told = of(json!({ "content": [
+        let mut known = Servers::default();
+        known.starts("notes", "one");
+        let of = |known: &Servers, result: Value| {
+            output("notes", Answer::Result(result), known.brings("notes", Some("one"), 1))
+        };
+        let told = of(
+            &known,
+            json!({ "content": [
             { "type": "text", "text": "at nine" },
             { "type": "image", "mimeType": "image/png", "data": "aGk=" },
             { "type": "resource", "resource": { "uri": "file:///a", "text": "in a file" } },
-        ] }));
+        ] }),
+        );
         assert_eq!((told.status, told.tags.len()), (Status::Done, 1));
         for part in ["at nine", "image/png", "in a file"] {
             assert!(told.body.contains(part), "{}", told.body);
         }
         assert!(!told.body.contains("aGk="), "{}", told.body);
-        let structured = of(json!({ "content": [], "structuredContent": { "degrees": 22 } }));
+        let structured =
+            of(&known, json!({ "content": [], "structuredContent": { "degrees": 22 } }));
         assert!(structured.body.contains("degrees"), "{}", structured.body);
-        let failed = of(json!({ "content": [], "isError": true }));
+        let failed = of(&known, json!({ "content": [], "isError": true }));
         assert_eq!(failed.status, Status::Failed);
-        let trust = |it: Trust| {
-            Servers::change(home.path(), |all| all.trust.insert("notes".to_owned(), it))
-        };
-        trust(Trust::Trusted).unwrap();
-        assert!(of(json!({ "content": [] })).tags.is_empty());
-        trust(Trust::Sandboxed).unwrap();
-        assert_eq!(of(json!({ "content": [] })).sandboxed.as_deref(), Some("notes"));
-        let gone = output(home.path(), "notes", Answer::Nothing("it is gone"), 1);
+        known.trust.insert("notes".to_owned(), Trust::Trusted);
+        assert!(of(&known, json!({ "content": [] })).tags.is_empty());
+        known.trust.insert("notes".to_owned(), Trust::Sandboxed);
+        assert_eq!(of(&known, json!({ "content": [] })).sandboxed.as_deref(), Some("notes"));
+        let brings = Brings::of_unknown("notes", 1);
+        let gone = output("notes", Answer::Nothing("it is gone"), brings);
         assert!(gone.tags.is_empty() && gone.body.contains("it is gone"));
     }
 }

@@ -1,5 +1,6 @@
 //! What a person says to a question that their client put to them, and what happens in a server's life.
 
+use aegx::Digest;
 use evidence::{Clock as _, SystemClock};
 use model::ipc::Uuid;
 use monitor::approvals::Word;
@@ -15,8 +16,13 @@ use crate::standing;
 pub const CAGE: &str = "cage";
 /// The event by which it says that a server is reached at an address.
 pub const REACHED: &str = "reached";
-/// The field of both that has the digest of the command or address.
+/// The event by which it says to a daemon that has not seen it start that a server goes on.
+pub const GOES_ON: &str = "goes_on";
+/// The field of all three that has the digest of the command or address.
 pub const LINE: &str = "line";
+
+/// Servers of one connection of which it is kept by which line they were started; no other is trusted.
+const STARTED_MAX: usize = 2 * ::mcp::limits::SERVERS_MAX;
 
 /// Why, in the record of an answer.
 const BY_CLIENT: &str = "by the client's own question";
@@ -63,13 +69,16 @@ impl Doors<'_> {
         let content = json!({ "server": server, "event": event, "detail": detail });
         self.mcp_record(client, "mcp_lifecycle", content);
         let line = detail.get(LINE).and_then(Value::as_str);
-        if let Some(line) = line.filter(|_| [CAGE, REACHED].contains(&event)) {
-            self.mcp_starts(client, server, line)?;
+        match (line, event) {
+            (Some(line), CAGE | REACHED) => self.mcp_starts(client, server, line)?,
+            // It was noted when it started. A person may have accepted another one since, which stays as it is.
+            (Some(line), GOES_ON) => is_started_by(client, server, line)?,
+            (Some(_) | None, _) => {}
         }
         let caged = detail.get("caged").and_then(Value::as_bool).filter(|_| event == CAGE);
         if let Some(caged) = caged {
             let text = |error: super::servers::ServersError| error.to_string();
-            if Servers::of(self.home).map_err(text)?.caged.get(server) != Some(&caged) {
+            if client.known.now(self.home).map_err(text)?.caged.get(server) != Some(&caged) {
                 let set = |it: &mut Servers| it.caged.insert(server.to_owned(), caged);
                 Servers::change(self.home, set).map_err(text)?;
             }
@@ -80,10 +89,9 @@ impl Doors<'_> {
     /// Takes in by which line a server is started. One that only has the name of a trusted server is not trusted.
     fn mcp_starts(&self, client: &mut Client, server: &str, line: &str) -> Result<(), String> {
         let text = |error: super::servers::ServersError| error.to_string();
-        client.strangers.remove(server);
+        is_started_by(client, server, line)?;
         let known = client.known.now(self.home).map_err(text)?;
         if known.note_line(self.home, server, line).map_err(text)? {
-            client.strangers.insert(server.to_owned());
             let content = json!({ "server": server, "line": line });
             self.mcp_record(client, "mcp_line_changed", content);
         }
@@ -112,4 +120,15 @@ impl Doors<'_> {
         }
         denied.into_iter().map(|(name, _)| name).collect()
     }
+}
+
+/// Keeps by which line a server of this connection was started or reached.
+fn is_started_by(client: &mut Client, server: &str, line: &str) -> Result<(), String> {
+    let started = &mut client.started;
+    if started.len() >= STARTED_MAX && !started.contains_key(server) {
+        return Err(format!("{STARTED_MAX} servers were started by this client already"));
+    }
+    Digest::from_hex(line.as_bytes()).ok_or("this is no digest of a command or address")?;
+    started.insert(server.to_owned(), line.to_owned());
+    Ok(())
 }

@@ -299,7 +299,8 @@ impl Doors<'_> {
         let unable = |error: ServersError| error.to_string();
         let mut told = client.known.now(self.home).map_err(unable)?.told(server, came);
         if told == Told::Changed {
-            told = Servers::change(self.home, |it| it.hear(server, came)).map_err(unable)?;
+            let own = client.started.get(server).map(String::as_str);
+            told = Servers::change(self.home, |it| it.hear(server, own, came)).map_err(unable)?;
             if told == Told::Changed {
                 let sha256 = Digest::of(came.as_bytes()).to_string();
                 let content = json!({ "server": server, "sha256": sha256, "bytes": came.len() });

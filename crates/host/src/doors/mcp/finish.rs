@@ -1,12 +1,11 @@
 //! How a call ends: what came back is taken in before the client sees it, and what a client answers goes out like an answer.
 
-use ::mcp::trust::Trust;
 use evidence::{Clock as _, SystemClock};
-use model::Source;
-use monitor::{Output, Status, taint};
+use monitor::{Output, Status};
 use serde_json::{Value, json};
 
 use super::super::saying;
+use super::servers::Brings;
 use super::{Client, Doors, Waiting};
 
 impl Doors<'_> {
@@ -23,13 +22,10 @@ impl Doors<'_> {
         let mut output = |server: &str| -> Result<Output, String> {
             let known = client.known.now(self.home).map_err(|error| error.to_string())?;
             let now = SystemClock.unix_seconds();
-            let tags = match client.strangers.contains(server) {
-                true => vec![taint::label(Source::Tool, server, now)],
-                false => known.tag(server, now).into_iter().collect(),
-            };
-            let is_sandboxed = known.trust(server) == Trust::Sandboxed;
+            let own = client.started.get(server).map(String::as_str);
+            let Brings { tag, is_sandboxed } = known.brings(server, own, now);
             let sandboxed = is_sandboxed.then(|| server.to_owned());
-            Ok(Output { status, tags, sandboxed, ..Output::text(text) })
+            Ok(Output { status, tags: tag.into_iter().collect(), sandboxed, ..Output::text(text) })
         };
         let seen = match waiting {
             Waiting::Here { begun, server, instructs } => {

@@ -13,7 +13,7 @@ mod request;
 pub mod servers;
 mod session;
 
-pub use answer::{CAGE, LINE, REACHED};
+pub use answer::{CAGE, GOES_ON, LINE, REACHED};
 pub use keys::LOGIN_PREFIX;
 pub(crate) use keys::new_tokens;
 pub use request::{Numbered, Request, Said, Tools, listed};
@@ -62,8 +62,8 @@ struct Client {
     asked: HashSet<String>,
     known: Kept,
     next: u64,
-    /// Servers that have the name of a trusted one and are started or reached by another line.
-    strangers: HashSet<String>,
+    /// By which line each server of this connection was started or reached: trust is for that, and not for its name.
+    started: HashMap<String, String>,
     /// Names of tools that were listed, by server, and which of them were said to look like another server's.
     listed: Listed,
 }
@@ -149,7 +149,7 @@ impl Doors<'_> {
             tools: BTreeMap::new(),
             begun: HashMap::new(),
             asked: HashSet::new(),
-            strangers: HashSet::new(),
+            started: HashMap::new(),
             known: Kept::default(),
             next: session::first_ticket().map_err(|it| text(&it))?,
             listed: Listed::default(),
@@ -263,8 +263,8 @@ impl Doors<'_> {
         client.next += 1;
         let ticket = client.next.to_string();
         let known = client.known.now(self.home).map_err(|it| it.to_string())?;
-        let is_stranger = client.strangers.contains(asked.server);
-        let trust = if is_stranger { Trust::default() } else { known.trust(asked.server) };
+        let own = client.started.get(asked.server).map(String::as_str);
+        let trust = known.trust_by(asked.server, own);
         if known.is_held(asked.server, asked.kind, asked.name) {
             let why = offered::held_because(asked);
             let content = json!({ "server": asked.server, "kind": asked.kind, "name": asked.name, "reason": why });

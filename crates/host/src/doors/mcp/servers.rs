@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 mod lines;
 mod offers;
 
-pub use lines::{Command, Line, folder_that_counts, line_of_address, line_of_command};
+pub use lines::{Brings, Command, Line, folder_that_counts, line_of_address, line_of_command};
 pub use offers::Offered;
 
 use ::mcp::pins::{self, Change, Compared};
@@ -206,10 +206,10 @@ impl Servers {
     }
 
     /// Takes instructions in that are not as they were accepted: the first are, and those of a server that is trusted; others are
-    /// held until a person accepts them.
-    pub fn hear(&mut self, server: &str, text: &str) -> Told {
+    /// held until a person accepts them. `own` is the line by which it is started or reached.
+    pub fn hear(&mut self, server: &str, own: Option<&str>, text: &str) -> Told {
         let sha256 = Digest::of(text.as_bytes()).to_string();
-        let is_trusted = self.trust(server) == Trust::Trusted;
+        let is_trusted = self.trust_by(server, own) == Trust::Trusted;
         match self.instructions.get_mut(server) {
             Some(known) if !is_trusted && known.sha256 != sha256 => {
                 let end = text.floor_char_boundary(HELD_BYTES_MAX);
@@ -243,10 +243,15 @@ impl Servers {
         is_new
     }
 
-    /// How far a server is trusted; one that is started by another command than the one that was trusted is not.
+    /// How far a server of this name is trusted, as far as a name can be: once another command or address has had it, not at all.
+    /// Whoever knows by which line it runs asks [`Servers::trust_by`].
     #[must_use]
     pub fn trust(&self, server: &str) -> Trust {
-        let is_itself = self.lines.get(server).is_none_or(|it| it.other.is_none());
+        self.level(server, self.lines.get(server).is_none_or(|it| it.other.is_none()))
+    }
+
+    /// What a person said of the name; who is not known to be the one that they meant is at most untrusted.
+    fn level(&self, server: &str, is_itself: bool) -> Trust {
         self.trust
             .get(server)
             .copied()

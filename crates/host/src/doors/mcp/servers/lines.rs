@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 
 use ::mcp::trust::Trust;
 use aegx::Digest;
+use model::{Source, TaintTag};
+use monitor::taint;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -106,12 +108,47 @@ pub struct Line {
     pub other: Option<String>,
 }
 
+/// What the words of a server bring along.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Brings {
+    /// That nobody vouches for them.
+    pub tag: Option<TaintTag>,
+    /// Is nothing let out after them that the user did not name?
+    pub is_sandboxed: bool,
+}
+
+impl Brings {
+    /// What those of a server bring along that cannot be looked up.
+    #[must_use]
+    pub fn of_unknown(server: &str, now: i64) -> Self {
+        Self { tag: Some(taint::label(Source::Tool, server, now)), is_sandboxed: true }
+    }
+}
+
 impl Servers {
     /// Whether a server that is started or reached by this line is the one that is known by its name; else what is kept is to be
     /// changed by [`Servers::starts`].
     #[must_use]
     pub fn is_known_by(&self, server: &str, line: &str) -> bool {
         self.lines.get(server).is_some_and(|it| it.sha256 == line && it.other.is_none())
+    }
+
+    /// How far a server is trusted that is started or reached by this line: `own` is that of the very connection or session that
+    /// asks, because a name can be anybody's, and what has become of the name since says nothing of who is behind it here.
+    #[must_use]
+    pub fn trust_by(&self, server: &str, own: Option<&str>) -> Trust {
+        self.level(server, own.is_some_and(|it| self.is_known_by(server, it)))
+    }
+
+    /// What the words of a server bring along that is started or reached by this line.
+    #[must_use]
+    pub fn brings(&self, server: &str, own: Option<&str>, now: i64) -> Brings {
+        let (tag, is_sandboxed) = match self.trust_by(server, own) {
+            Trust::Trusted => (None, false),
+            Trust::Untrusted => (Some(taint::label(Source::Tool, server, now)), false),
+            Trust::Sandboxed => (Some(taint::label(Source::Tool, server, now)), true),
+        };
+        Brings { tag, is_sandboxed }
     }
 
     /// Takes in by which line a server is started or reached; says whether it is another one than the one that is trusted. Nobody
@@ -234,9 +271,12 @@ mod tests {
         assert_eq!(known.trust("s"), Trust::Untrusted);
         known.accept_line("s", "four");
         assert_eq!(known.trust("s"), Trust::Untrusted);
-        // It is itself again.
+        // It is itself again, and whoever had its name meanwhile is not.
         assert!(!known.starts("s", "two"));
         assert_eq!(known.trust("s"), Trust::Trusted);
+        let by = |own| (known.trust_by("s", own), known.brings("s", own, 1).tag.is_some());
+        assert_eq!(by(Some("two")), (Trust::Trusted, false));
+        assert_eq!([by(Some("three")), by(None)], [(Trust::Untrusted, true); 2]);
         known.starts("s", "three");
         known.accept_line("s", "three");
         assert_eq!(known.trust("s"), Trust::Trusted);
