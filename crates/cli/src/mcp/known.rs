@@ -85,12 +85,13 @@ pub(super) fn list(args: &ListArgs) -> Result<Exit, Failure> {
         let trust = serde_json::to_value(known.trust(name)).unwrap_or_default();
         let offers = known.offers_held(name);
         let other = known.lines.get(*name).is_some_and(|it| it.other.is_some());
+        let is_crowded = known.crowded.contains(*name);
         if args.json {
             let caged = known.caged.get(*name);
             let added: Vec<&&String> = held.iter().filter(|it| is_new(it)).collect();
             output::json(&json!({
                 "server": name, "tools": tools, "held": held, "new": added, "trust": trust, "caged": caged,
-                "instructions_held": instructions, "line_changed": other, "offers_held": told_of(&offers),
+                "instructions_held": instructions, "line_changed": other, "more_held": is_crowded, "offers_held": told_of(&offers),
             }));
             continue;
         }
@@ -118,6 +119,10 @@ pub(super) fn list(args: &ListArgs) -> Result<Exit, Failure> {
         }
         if other {
             let why = "not trusted now, because another command or address has its name";
+            output::line(&format!("  {why}; {next}"));
+        }
+        if is_crowded {
+            let why = "more is held than is kept of one server: accept this, list again, and see the rest";
             output::line(&format!("  {why}; {next}"));
         }
         if instructions {
@@ -200,6 +205,9 @@ fn show(
     let differs = |title: &str, before: Option<&Value>, now: &Value| {
         let word = if before.is_some() { "" } else { " (new)" };
         output::line(&format!("{title}{word}:"));
+        if before.is_some_and(Value::is_null) {
+            output::line("  of what it was before, only the digest is kept; this is all of it now");
+        }
         for line in pins::diff(before.unwrap_or(&nothing), now) {
             output::line(&format!("  {line}"));
         }
@@ -238,7 +246,7 @@ pub(super) fn trust(args: &TrustArgs) -> Result<Exit, Failure> {
 
 fn failure(error: ServersError) -> Failure {
     match error {
-        ServersError::Io { .. } => Failure::unable(error),
+        ServersError::Io { .. } | ServersError::Full { .. } => Failure::unable(error),
         ServersError::Unreadable { .. } => Failure::usage(error),
     }
 }

@@ -1,6 +1,7 @@
 //! A call of a coding agent: judged before its tool runs, and its result taken in afterwards.
 
 use std::borrow::Cow;
+use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 
 use evidence::{Clock as _, SystemClock};
@@ -13,7 +14,6 @@ use super::around::paths_named;
 use super::carried::Found;
 use super::session::{AskedCall, Hooked, key_of};
 use super::{HookDoor, interactive, scheduled, tools};
-use crate::doors::mcp::servers::Servers;
 use crate::doors::observing;
 use crate::doors::verdict::{question, reason};
 
@@ -181,7 +181,8 @@ impl HookDoor<'_> {
     ) -> Result<Vec<model::TaintTag>, String> {
         let now = SystemClock.unix_seconds();
         if let Some(mcp) = &tool.mcp {
-            let known = Servers::of(self.home).map_err(|error| error.to_string())?;
+            let mut servers = self.servers.lock().unwrap_or_else(PoisonError::into_inner);
+            let known = servers.now(self.home).map_err(|error| error.to_string())?;
             return Ok(known.tag(&mcp.server, now).into_iter().collect());
         }
         if !begun.is_known_deed() {

@@ -30,6 +30,7 @@ use model::{Kind, Source};
 use monitor::{Heard, Refusal, Verdict};
 use serde_json::json;
 
+use crate::doors::mcp::Kept;
 use crate::doors::notify::Notifier;
 use crate::doors::verdict::{question, reason};
 use crate::doors::{before, saying};
@@ -71,6 +72,8 @@ pub struct HookDoor<'a> {
     /// From which processes the hooks of sessions come.
     seats: Mutex<Seats>,
     notifier: Notifier,
+    /// What is known of servers: every result of one asks for it.
+    servers: Mutex<Kept>,
 }
 
 impl<'a> HookDoor<'a> {
@@ -89,6 +92,7 @@ impl<'a> HookDoor<'a> {
             stamps: Mutex::default(),
             seats: Mutex::default(),
             notifier: Notifier::default(),
+            servers: Mutex::default(),
         }
     }
 

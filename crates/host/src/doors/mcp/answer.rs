@@ -80,7 +80,7 @@ impl Doors<'_> {
             let text = |error: super::servers::ServersError| error.to_string();
             if client.known.now(self.home).map_err(text)?.caged.get(server) != Some(&caged) {
                 let set = |it: &mut Servers| it.caged.insert(server.to_owned(), caged);
-                Servers::change(self.home, set).map_err(text)?;
+                Servers::note(self.home, set).map_err(text)?;
             }
         }
         Ok(json!({}))

@@ -125,6 +125,12 @@ fn flagged(server: &str, name: &str, scanned: &Scanned) -> Value {
     })
 }
 
+/// What is on record where more of a server is held than is kept.
+pub(super) fn not_kept(server: &str, seen: &Seen) -> Value {
+    let why = "more is new or changed than is kept of one server; the rest is seen after what is kept was accepted";
+    json!({ "server": server, "count": seen.left_out, "why": why })
+}
+
 /// A list of tools that was taken in.
 pub(crate) struct Taken {
     /// Names of tools that are held until a person accepts them.
@@ -154,10 +160,10 @@ pub(crate) fn take_in(
     let are_accepted = now.are_accepted(server, tools);
     let looked_at = known.version();
     if !are_accepted {
-        seen = known.now(home)?.clone().see(server, tools, is_first);
+        seen = known.now(home)?.only(server).see(server, tools, is_first);
     }
     if seen.is_new {
-        seen = Servers::change(home, |it| it.see(server, tools, is_first))?;
+        seen = Servers::note(home, |it| it.see(server, tools, is_first))?;
     }
     let mut found = Vec::new();
     for change in &seen.changed {
@@ -169,6 +175,9 @@ pub(crate) fn take_in(
             "server": server, "tool": added.tool, "sha256": added.after, "definition": added.diff,
         });
         found.push(("mcp_tool_added", content));
+    }
+    if seen.is_crowded {
+        found.push(("mcp_definitions_not_kept", not_kept(server, &seen)));
     }
     let cleaned = listed.read(home, known, (server, tools), was_listed, &mut found);
     let accepted_for = are_accepted.then_some(looked_at);
@@ -232,8 +241,8 @@ impl Listed {
             return;
         }
         // What cannot be read here stops the list elsewhere.
-        let seen = known.now(home).map(|it| it.pins.servers.clone()).unwrap_or_default();
-        let seen = seen.iter().filter(|it| it.0 != server);
+        let seen = known.now(home).ok();
+        let seen = seen.into_iter().flat_map(|it| &it.pins.servers).filter(|it| it.0 != server);
         let mut others: BTreeSet<(String, String)> =
             seen.flat_map(|(server, tools)| named(server, tools.keys())).collect();
         let listed = self.names.iter().filter(|it| it.0 != server);
@@ -300,7 +309,7 @@ impl Doors<'_> {
         let mut told = client.known.now(self.home).map_err(unable)?.told(server, came);
         if told == Told::Changed {
             let own = client.started.get(server).map(String::as_str);
-            told = Servers::change(self.home, |it| it.hear(server, own, came)).map_err(unable)?;
+            told = Servers::note(self.home, |it| it.hear(server, own, came)).map_err(unable)?;
             if told == Told::Changed {
                 let sha256 = Digest::of(came.as_bytes()).to_string();
                 let content = json!({ "server": server, "sha256": sha256, "bytes": came.len() });

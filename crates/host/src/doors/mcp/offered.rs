@@ -3,6 +3,7 @@
 use ::mcp::Offer;
 use serde_json::{Value, json};
 
+use super::definitions::not_kept;
 use super::request::Judged;
 use super::servers::{Seen, Servers, ServersError};
 use super::{Client, Doors};
@@ -33,11 +34,11 @@ impl Doors<'_> {
         // Most lists are as they were: then nothing is written.
         let mut seen = Seen::default();
         if !known.are_offers_accepted(server, offer, items) {
-            seen = known.clone().see_offers(server, offer, items, is_first);
+            seen = known.only(server).see_offers(server, offer, items, is_first);
         }
         if seen.is_new {
             let see = |it: &mut Servers| it.see_offers(server, offer, items, is_first);
-            seen = Servers::change(self.home, see).map_err(unable)?;
+            seen = Servers::note(self.home, see).map_err(unable)?;
         }
         for change in &seen.changed {
             let content = json!({
@@ -50,6 +51,9 @@ impl Doors<'_> {
                 "server": server, offer.word(): added.tool, "sha256": added.after, "definition": added.diff,
             });
             self.mcp_record(client, "mcp_offer_added", content);
+        }
+        if seen.is_crowded {
+            self.mcp_record(client, "mcp_definitions_not_kept", not_kept(server, &seen));
         }
         Ok(json!({ "held": seen.held }))
     }

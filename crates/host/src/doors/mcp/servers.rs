@@ -1,21 +1,24 @@
 //! What is known of MCP servers by name: how far each is trusted, and which definitions of its tools a person has
 //! accepted.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::OpenOptions;
 use std::io;
 use std::path::{Path, PathBuf};
 
+mod instructions;
 mod lines;
 mod offers;
+mod share;
 
+pub use instructions::{Held, Instructions, Told};
 pub use lines::{Brings, Command, Line, folder_that_counts, line_of_address, line_of_command};
 pub use offers::Offered;
+use share::Room;
 
 use ::mcp::pins::{self, Change, Compared};
 use ::mcp::trust::Trust;
 use ::mcp::{Pins, canonical};
-use aegx::Digest;
 use model::{Source, TaintTag};
 use monitor::taint;
 use serde::{Deserialize, Serialize};
@@ -25,9 +28,8 @@ use serde_json::Value;
 const FILE: &str = "mcp.json";
 /// The longest such file, in bytes.
 const FILE_BYTES_MAX: u64 = 64 << 20;
-
-/// How much is kept of instructions that are held, in bytes.
-const HELD_BYTES_MAX: usize = 16 << 10;
+/// How much of that is for what people say, and not for what servers say, in bytes.
+const OF_PEOPLE_BYTES: usize = 4 << 20;
 
 /// The servers that are known.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -54,38 +56,9 @@ pub struct Servers {
     /// Whether each ran in a cage when it was started last.
     #[serde(default)]
     pub caged: BTreeMap<String, bool>,
-}
-
-/// The instructions of a server.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Instructions {
-    /// SHA-256 of those that were accepted.
-    pub sha256: String,
-    /// Others that came since, until a person accepts them; cut where they are very long.
-    #[serde(default)]
-    pub held: Option<Held>,
-}
-
-/// Instructions that are held.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Held {
-    /// SHA-256 of all of them.
-    pub sha256: String,
-    /// The beginning, for people.
-    pub beginning: String,
-}
-
-/// What is known of instructions that a server gives now.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Told {
-    /// They are as they were accepted, or the first.
-    Accepted,
-    /// They are others, and were held before.
-    Held,
-    /// They are others, and nobody has seen them yet.
-    Changed,
+    /// Those of which more is held than is kept of one server: a person sees the rest after they have accepted what is kept.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub crowded: BTreeSet<String>,
 }
 
 /// What is to be known of a list of tools, or of what else a server offers.
@@ -99,6 +72,10 @@ pub struct Seen {
     pub added: Vec<Change>,
     /// Is anything in it that was not seen before?
     pub is_new: bool,
+    /// How many definitions are held for which there is no room.
+    pub left_out: usize,
+    /// Is that so for the first time since a person has accepted something?
+    pub is_crowded: bool,
 }
 
 /// Why the file is not read or kept.
@@ -120,6 +97,16 @@ pub enum ServersError {
         /// Why.
         error: String,
     },
+    /// It would be longer than what is read.
+    #[error("`{path}` would have {bytes} bytes, and at most {max} can be; nothing was added to it")]
+    Full {
+        /// The file.
+        path: String,
+        /// How long it would be.
+        bytes: usize,
+        /// How long it may be.
+        max: usize,
+    },
 }
 
 impl Servers {
@@ -137,11 +124,32 @@ impl Servers {
             .map_err(|error| ServersError::Unreadable { path: shown(), error: error.to_string() })
     }
 
-    /// Changes what is kept, while nobody else does: a person's word and a list of tools may come at the same moment.
+    /// Changes what is kept as a person says, while nobody else does: a person's word and a list of tools may come at the same
+    /// moment.
     ///
     /// # Errors
-    /// If it cannot be read, understood or written; then nothing is changed.
+    /// If it cannot be read, understood or written, or would be too long to be read again; then nothing is changed.
     pub fn change<T>(home: &Path, change: impl FnOnce(&mut Self) -> T) -> Result<T, ServersError> {
+        Self::change_within(home, file_bytes_max(), change)
+    }
+
+    /// Changes what is kept as a server says. It leaves room for what people say.
+    ///
+    /// # Errors
+    /// As [`Self::change`].
+    pub(crate) fn note<T>(
+        home: &Path,
+        change: impl FnOnce(&mut Self) -> T,
+    ) -> Result<T, ServersError> {
+        Self::change_within(home, file_bytes_max().saturating_sub(OF_PEOPLE_BYTES), change)
+    }
+
+    /// Changes what is kept, if it has at most `max` bytes then or is no longer than it was.
+    fn change_within<T>(
+        home: &Path,
+        max: usize,
+        change: impl FnOnce(&mut Self) -> T,
+    ) -> Result<T, ServersError> {
         let path = home.join("mcp.lock");
         let io = |error| ServersError::Io { path: path.display().to_string(), error };
         let mut options = OpenOptions::new();
@@ -150,14 +158,21 @@ impl Servers {
         file.lock().map_err(io)?;
         let mut servers = Self::of(home)?;
         let done = change(&mut servers);
-        servers.keep(home)?;
+        servers.keep(home, max)?;
         Ok(done)
     }
 
-    fn keep(&self, home: &Path) -> Result<(), ServersError> {
+    fn keep(&self, home: &Path, max: usize) -> Result<(), ServersError> {
         let path = file(home);
         let io = |error| ServersError::Io { path: path.display().to_string(), error };
         let bytes = serde_json::to_vec(self).map_err(|error| io(error.into()))?;
+        if bytes.len() > max {
+            let before = std::fs::symlink_metadata(&path).map_or(0, |it| it.len());
+            if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > before {
+                let (path, bytes) = (path.display().to_string(), bytes.len());
+                return Err(ServersError::Full { path, bytes, max });
+            }
+        }
         files::private::replace(&path, &bytes).map_err(io)
     }
 
@@ -165,26 +180,31 @@ impl Servers {
     /// names, which nobody can clean; that, and what is new or has changed later, is held until a person accepts it.
     pub fn see(&mut self, server: &str, tools: &[Value], is_first: bool) -> Seen {
         let mut seen = Seen::default();
+        let mut room = self.room(server);
         for tool in tools {
             let Some(name) = name_of(tool) else { continue };
             match self.pins.compare(server, name, tool) {
                 Compared::Same => {}
                 Compared::New if !is_first || scan::tool::scan(tool).still_orders => {
-                    if self.hold(server, name, tool, &mut seen) {
+                    if self.hold(&mut room, server, (name, tool), &mut seen) {
                         seen.added.push(added(server, name, tool));
                     }
                 }
-                Compared::New => {
-                    self.pins.accept(server, name, tool);
+                Compared::New if room.pin(&mut self.pins, server, name, tool) => {
                     seen.is_new = true;
                 }
+                // Not even its digest could be kept.
+                Compared::New => {
+                    self.hold(&mut room, server, (name, tool), &mut seen);
+                }
                 Compared::Changed(change) => {
-                    if self.hold(server, name, tool, &mut seen) {
+                    if self.hold(&mut room, server, (name, tool), &mut seen) {
                         seen.changed.push(*change);
                     }
                 }
             }
         }
+        self.note_crowded(server, &mut seen);
         seen
     }
 
@@ -192,37 +212,6 @@ impl Servers {
     #[must_use]
     pub fn is_known(&self, server: &str) -> bool {
         self.pins.servers.contains_key(server)
-    }
-
-    /// What instructions of a server are, as they come now. Nothing is written.
-    #[must_use]
-    pub fn told(&self, server: &str, text: &str) -> Told {
-        let sha256 = Digest::of(text.as_bytes()).to_string();
-        match self.instructions.get(server) {
-            Some(known) if known.sha256 == sha256 => Told::Accepted,
-            Some(Instructions { held: Some(held), .. }) if held.sha256 == sha256 => Told::Held,
-            Some(_) | None => Told::Changed,
-        }
-    }
-
-    /// Takes instructions in that are not as they were accepted: the first are, and those of a server that is trusted; others are
-    /// held until a person accepts them. `own` is the line by which it is started or reached.
-    pub fn hear(&mut self, server: &str, own: Option<&str>, text: &str) -> Told {
-        let sha256 = Digest::of(text.as_bytes()).to_string();
-        let is_trusted = self.trust_by(server, own) == Trust::Trusted;
-        match self.instructions.get_mut(server) {
-            Some(known) if !is_trusted && known.sha256 != sha256 => {
-                let end = text.floor_char_boundary(HELD_BYTES_MAX);
-                let beginning = text.get(..end).unwrap_or_default().to_owned();
-                known.held = Some(Held { sha256, beginning });
-                Told::Changed
-            }
-            Some(_) | None => {
-                let told = Instructions { sha256, held: None };
-                self.instructions.insert(server.to_owned(), told);
-                Told::Accepted
-            }
-        }
     }
 
     /// Whether each of these tools is as it was accepted.
@@ -235,12 +224,14 @@ impl Servers {
     }
 
     /// Holds a definition back; says whether it was not held before.
-    fn hold(&mut self, server: &str, name: &str, tool: &Value, seen: &mut Seen) -> bool {
-        seen.held.push(name.to_owned());
-        let held = self.held.entry(server.to_owned()).or_default();
-        let is_new = held.insert(name.to_owned(), tool.clone()).as_ref() != Some(tool);
-        seen.is_new |= is_new;
-        is_new
+    fn hold(
+        &mut self,
+        room: &mut Room,
+        server: &str,
+        (name, tool): (&str, &Value),
+        seen: &mut Seen,
+    ) -> bool {
+        room.hold(self.held.entry(server.to_owned()).or_default(), name, tool, seen)
     }
 
     /// How far a server of this name is trusted, as far as a name can be: once another command or address has had it, not at all.
@@ -270,25 +261,19 @@ impl Servers {
 
     /// Accepts definitions that are held of a server: exactly those that were `shown`.
     pub fn accept(&mut self, server: &str, shown: &BTreeMap<String, Value>) {
+        let mut room = self.room(server);
+        self.crowded.remove(server);
         let Some(held) = self.held.get_mut(server) else { return };
         for (name, definition) in shown {
             // What has changed once more since is held still.
-            if held.get(name) == Some(definition) {
+            if held.get(name) == Some(definition)
+                && room.pin(&mut self.pins, server, name, definition)
+            {
                 held.remove(name);
-                self.pins.accept(server, name, definition);
             }
         }
         if held.is_empty() {
             self.held.remove(server);
-        }
-    }
-
-    /// Accepts instructions that are held of a server: exactly those that were `shown`.
-    pub fn accept_instructions(&mut self, server: &str, shown: &Held) {
-        if let Some(known) = self.instructions.get_mut(server)
-            && known.held.as_ref() == Some(shown)
-        {
-            *known = Instructions { sha256: shown.sha256.clone(), held: None };
         }
     }
 }
@@ -307,6 +292,11 @@ fn added(server: &str, name: &str, tool: &Value) -> Change {
 
 fn name_of(tool: &Value) -> Option<&str> {
     tool.get("name").and_then(Value::as_str)
+}
+
+/// The longest file, as a length in memory.
+fn file_bytes_max() -> usize {
+    usize::try_from(FILE_BYTES_MAX).unwrap_or(usize::MAX)
 }
 
 /// Where it is kept.

@@ -176,7 +176,7 @@ impl Servers {
         if self.is_known_by(server, line) {
             return Ok(false);
         }
-        Self::change(home, |it| it.starts(server, line))
+        Self::note(home, |it| it.starts(server, line))
     }
 
     /// Accepts that a server is started or reached by another line: exactly the one that was `shown`.

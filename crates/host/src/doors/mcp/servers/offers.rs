@@ -11,6 +11,7 @@ use ::mcp::pins::Compared;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::share::Room;
 use super::{Seen, Servers, added};
 
 /// Definitions of one list of a server that are kept. What a server offers beyond that is read as any text is, and not pinned.
@@ -41,6 +42,7 @@ impl Servers {
         items: &[Value],
         is_first: bool,
     ) -> Seen {
+        let mut room = self.room(server);
         let offered = self.offered.entry(offer.key().to_owned()).or_default();
         let mut seen = Seen::default();
         for (name, definition) in named(offer, items) {
@@ -48,22 +50,22 @@ impl Servers {
             match offered.pins.compare(server, name, &definition) {
                 Compared::Same => {}
                 Compared::New if offer == Offer::Prompts && !is_first => {
-                    if offered.hold(server, name, &definition, &mut seen) {
+                    if offered.hold(&mut room, server, (name, &definition), &mut seen) {
                         seen.added.push(added(server, name, &definition));
                     }
                 }
                 Compared::New if known >= OFFERS_MAX => {}
                 Compared::New => {
-                    offered.pins.accept(server, name, &definition);
-                    seen.is_new = true;
+                    seen.is_new |= room.pin(&mut offered.pins, server, name, &definition);
                 }
                 Compared::Changed(change) => {
-                    if offered.hold(server, name, &definition, &mut seen) {
+                    if offered.hold(&mut room, server, (name, &definition), &mut seen) {
                         seen.changed.push(*change);
                     }
                 }
             }
         }
+        self.note_crowded(server, &mut seen);
         seen
     }
 
@@ -112,13 +114,16 @@ impl Servers {
 
     /// Accepts definitions that are held of a server: exactly those that were `shown`.
     pub fn accept_offers(&mut self, server: &str, shown: &[(Offer, String, Value)]) {
+        let mut room = self.room(server);
+        self.crowded.remove(server);
         for (offer, name, definition) in shown {
             let Some(offered) = self.offered.get_mut(offer.key()) else { continue };
             let Some(held) = offered.held.get_mut(server) else { continue };
             // What has changed once more since is held still.
-            if held.get(name) == Some(definition) {
+            if held.get(name) == Some(definition)
+                && room.pin(&mut offered.pins, server, name, definition)
+            {
                 held.remove(name);
-                offered.pins.accept(server, name, definition);
             }
             if held.is_empty() {
                 offered.held.remove(server);
@@ -129,16 +134,20 @@ impl Servers {
 
 impl Offered {
     /// Holds a definition back; says whether it was not held before.
-    fn hold(&mut self, server: &str, name: &str, definition: &Value, seen: &mut Seen) -> bool {
-        seen.held.push(name.to_owned());
+    fn hold(
+        &mut self,
+        room: &mut Room,
+        server: &str,
+        (name, definition): (&str, &Value),
+        seen: &mut Seen,
+    ) -> bool {
         let held = self.held.entry(server.to_owned()).or_default();
         if held.len() >= OFFERS_MAX && !held.contains_key(name) {
+            seen.held.push(name.to_owned());
+            seen.left_out += 1;
             return false;
         }
-        let before = held.insert(name.to_owned(), definition.clone());
-        let is_new = before.as_ref() != Some(definition);
-        seen.is_new |= is_new;
-        is_new
+        room.hold(held, name, definition, seen)
     }
 }
 
