@@ -10,8 +10,10 @@ use serde_json::Value;
 
 use crate::understood::Understood;
 
-/// Addresses of one call that are traced.
-const ADDRESSES_MAX: usize = 32;
+/// Hosts of one call that are traced, each by itself.
+const HOSTS_MAX: usize = 32;
+/// Stands for those behind them. Nobody has named such a host.
+const MORE_HOSTS: &str = "more hosts than are told apart";
 /// Texts inside of lists and objects are followed so deep.
 const DEPTH_MAX: usize = 32;
 
@@ -35,9 +37,11 @@ fn gather(value: &Value, is_shown: bool, depth: usize, all: &mut Vec<String>) {
         Value::String(text) => {
             let carried = look(text).into_iter().filter(|it| carries(it, is_shown));
             for host in carried.filter_map(|it| it.host()) {
-                if all.len() < ADDRESSES_MAX && !all.contains(&host) {
-                    all.push(host);
+                if all.len() > HOSTS_MAX || all.contains(&host) {
+                    continue;
                 }
+                // INVARIANT (FailClosed): padding does not push the one that matters over the edge.
+                all.push(if all.len() < HOSTS_MAX { host } else { MORE_HOSTS.to_owned() });
             }
         }
         Value::Array(items) if depth > 0 => {
