@@ -7,6 +7,7 @@
 
 mod names;
 
+use std::sync::LazyLock;
 use std::thread;
 
 use testkit::documents::examples;
@@ -34,9 +35,12 @@ fn every_example_does_what_it_shows() {
     assert!(ran >= 40, "only {ran} examples were run");
 }
 
+/// Every command says what it knows: that takes a while, and several tests compare with it.
+static KNOWN: LazyLock<Known> = LazyLock::new(|| Known::ask(LAZARET));
+
 #[test]
 fn every_command_and_option_in_a_document_is_there() {
-    let (known, tree) = (Known::ask(LAZARET), names::Tree::read());
+    let (known, tree) = (&*KNOWN, &*names::TREE);
     let mut wrong = Vec::new();
     for page in pages().iter().filter(|it| it.name != "CHANGELOG.md") {
         let mut lines: Vec<(usize, String)> =
@@ -60,7 +64,7 @@ fn every_command_and_option_in_a_document_is_there() {
 
 #[test]
 fn every_example_in_a_help_text_has_commands_and_options_that_are_there() {
-    let known = Known::ask(LAZARET);
+    let known = &*KNOWN;
     let mut seen = 0;
     for line in known.examples() {
         // What is said about it stands behind some blanks.

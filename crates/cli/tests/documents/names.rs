@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
+use std::sync::LazyLock;
 
 use testkit::documents::page::{Page, pages, root};
 
@@ -29,9 +30,12 @@ const ELSEWHERE: &[(&str, &str)] = &[
 const FOLDERS: &[&str] =
     &["crates/", "corpus/", "docs/", "scripts/", "bench/", "fuzz/", "reference/"];
 
+/// What the documents are compared with.
+pub(super) static TREE: LazyLock<Tree> = LazyLock::new(Tree::read);
+
 #[test]
 fn every_name_in_a_document_is_there() {
-    let tree = Tree::read();
+    let tree = &*TREE;
     let mut wrong = Vec::new();
     // The changelog tells what was.
     for page in pages().iter().filter(|it| it.name != "CHANGELOG.md") {
@@ -47,7 +51,7 @@ fn every_name_in_a_document_is_there() {
 
 #[test]
 fn nothing_is_excused_that_is_there_or_that_nobody_names() {
-    let tree = Tree::read();
+    let tree = &*TREE;
     let all = pages();
     for (name, _) in ELSEWHERE {
         assert!(tree.lacks(name, true).is_some(), "{name} is there");
@@ -109,7 +113,7 @@ pub(super) struct Tree {
 }
 
 impl Tree {
-    pub(super) fn read() -> Self {
+    fn read() -> Self {
         let mut tree =
             Self { paths: BTreeSet::new(), words: BTreeSet::new(), hyphened: BTreeSet::new() };
         tree.walk(&root(), "");
