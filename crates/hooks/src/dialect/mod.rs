@@ -98,6 +98,12 @@ impl Dialect {
         self.row(event).map(|it| it.kind)
     }
 
+    /// Tells whether a model hears of what is said to events of this kind.
+    #[must_use]
+    pub fn tells(&self, kind: Kind) -> bool {
+        self.events.iter().any(|it| it.kind == kind && it.context.is_some())
+    }
+
     /// Tells whether the host asks its user before a tool runs, where a hook says so.
     #[must_use]
     pub fn asks(&self) -> bool {

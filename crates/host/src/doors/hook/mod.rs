@@ -146,11 +146,21 @@ impl<'a> HookDoor<'a> {
                 if GOES_ON.contains(&source.as_str()) {
                     before::hear_of(self.gate, &session.who)?;
                 }
-                Ok(self.welcome(&session))
+                let welcome = self.welcome(&session);
+                let dialect = hooks::dialect(host);
+                let later = dialect.tells(hooks::Kind::Prompt);
+                if dialect.tells(hooks::Kind::SessionStart) || !later {
+                    return Ok(welcome);
+                }
+                session.untold = Some(welcome).filter(|it| *it != Reply::Pass);
+                Ok(Reply::Pass)
             }
             Event::Prompt { text, is_others } => {
                 let is_agents = *is_others || started_by.is_some() || session.is_of_agent();
-                self.prompt(&mut session, is_agents, text)
+                let reply = self.prompt(&mut session, is_agents, text)?;
+                // The first answer that the model hears of.
+                let untold = if reply == Reply::Pass { session.untold.take() } else { None };
+                Ok(untold.unwrap_or(reply))
             }
             Event::Before(tool) => self.before(&mut session, tool),
             Event::After { tool, output, failed, shape } => {

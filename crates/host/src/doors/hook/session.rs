@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use aegx::{Digest, Principal};
-use hooks::{Host, ToolUse};
+use hooks::{Host, Reply, ToolUse};
 use model::{AgentId, Caller, EffectKind, Kind, SessionId, ToolDef, UserId};
 use monitor::{Approver, Begun, Opening, Output};
 
@@ -29,6 +29,8 @@ pub(super) struct Hooked {
     /// Where it works, without links.
     pub(super) cwd: Option<PathBuf>,
     parent: Option<SessionId>,
+    /// What the model should know, where the host does not tell it when a session begins.
+    pub(super) untold: Option<Reply>,
     home: PathBuf,
     tools: BTreeMap<String, ToolDef>,
     /// Calls that were let through, until they come back.
@@ -96,6 +98,7 @@ impl Hooked {
             host,
             cwd: None,
             parent,
+            untold: None,
             home: home.to_owned(),
             tools: tools::of_host(host),
             begun: HashMap::new(),
