@@ -95,12 +95,9 @@ impl Queue {
         T: Send + 'static,
         J: FnOnce(&Connection) -> Result<T, Broken> + Send + 'static,
     {
-        if let Some((writer, batch)) = self.alone(pen) {
-            let mut batch = batch;
+        if let Some((writer, mut batch)) = self.alone(pen) {
             let done = writer.run_alone(&mut batch, job);
-            let is_sound = writer.is_sound();
-            drop(writer);
-            self.settle(&mut batch, is_sound);
+            self.settle(&mut batch, &writer);
             return done;
         }
         let answer = Arc::new(Mutex::new(None));
@@ -129,10 +126,12 @@ impl Queue {
     }
 
     /// A batch was committed, or could not be. Where the writer is sound another process was in the way: what nobody waits for
-    /// comes first in the next batch, so that nothing is kept without what came before it.
-    pub(super) fn settle(&self, batch: &mut Batch, is_sound: bool) {
+    /// comes first in the next batch.
+    ///
+    /// INVARIANT (InOrder): the writer is still held, so that no later batch is kept without what came before it.
+    pub(super) fn settle(&self, batch: &mut Batch, writer: &Writer) {
         let mut forming = self.lock();
-        let comes_again = is_sound && !forming.closed;
+        let comes_again = writer.is_sound() && !forming.closed;
         batch.jobs.retain(|it| comes_again && !it.awaited);
         let done = batch.unawaited.saturating_sub(batch.jobs.len());
         self.unsettled.fetch_sub(done, Ordering::AcqRel);

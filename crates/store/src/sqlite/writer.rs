@@ -53,9 +53,8 @@ pub(super) fn run(pen: &Pen, health: &Health, queue: &Queue) {
         let Some(mut batch) = queue.take() else { break };
         let several = batch.jobs.len() > 1;
         let outcome = writer.commit(&mut batch);
-        let is_sound = writer.is_sound();
+        queue.settle(&mut batch, &writer);
         drop(writer);
-        queue.settle(&mut batch, is_sound);
         batch.done.tell(outcome);
         if several {
             // Several producers were just woken and will be back at once. Letting them go first
