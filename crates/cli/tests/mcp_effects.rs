@@ -191,6 +191,12 @@ fn a_new_tool_and_other_instructions_of_a_known_server_are_held() {
     assert_eq!(more.tools(), ["ask", "tell"]);
     assert!(more.call("extra", json!({})).0, "it is held");
     more.tools();
+    // What it has not listed yet is listed before anything is asked about it.
+    let wind = json!({ "type": "ref/prompt", "name": "wind" });
+    let argument = json!({ "name": "harbour", "value": "n" });
+    let said = more.ask("completion/complete", json!({ "ref": wind, "argument": argument }));
+    let why = said["error"]["message"].as_str().unwrap_or_default();
+    assert!(why.contains("mcp accept tides"), "{said}");
     // A prompt is held as a tool is; a new resource is no more than a new file.
     assert_eq!(offered(&mut more), ["tide://tomorrow"]);
     for (method, params) in [
@@ -255,10 +261,23 @@ fn who_has_the_name_of_a_trusted_server_is_not_trusted() {
     assert_eq!(records(home, "mcp_line_changed").len(), 1);
     let listed = lazaret(home, &["mcp", "list"]).run();
     assert!(listed.out.contains("another command or address has its name"), "{}", listed.out);
+    assert!(listed.out.contains("asking.py --mine ("), "{}", listed.out);
     assert_eq!(asks(false), "no such method");
     assert!(asks(true).contains("untrusted"));
-    lazaret(home, &["mcp", "accept", "tides", "--by", "me"]).run().good();
+    let accepted = lazaret(home, &["mcp", "accept", "tides", "--by", "me"]).run().good();
+    assert!(
+        accepted.out.contains("asking.py (") && accepted.out.contains("--mine ("),
+        "{}",
+        accepted.out
+    );
     assert_eq!(asks(true), "no such method");
+    // Forgotten, its name is a stranger's, whoever has it next.
+    lazaret(home, &["mcp", "forget", "tides", "--by", "me"]).run().good();
+    assert!(asks(true).contains("untrusted") && asks(false).contains("untrusted"));
+    let trusted = lazaret(home, &["mcp", "trust", "tides", "trusted", "--by", "me"]).run().good();
+    assert!(trusted.out.contains("asking.py ("), "{}", trusted.out);
+    let nobody = lazaret(home, &["mcp", "forget", "nobody", "--by", "me"]).run();
+    assert!(nobody.code == 1 && nobody.err.contains("nothing is known of `nobody`"));
     stop(home);
 }
 

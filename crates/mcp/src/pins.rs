@@ -96,9 +96,9 @@ impl Pins {
         self.servers.entry(server.to_owned()).or_default().insert(tool.to_owned(), pin);
     }
 
-    /// Forgets a server.
-    pub fn forget(&mut self, server: &str) {
-        self.servers.remove(server);
+    /// Forgets a server; says whether it was known.
+    pub fn forget(&mut self, server: &str) -> bool {
+        self.servers.remove(server).is_some()
     }
 }
 

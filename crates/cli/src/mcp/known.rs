@@ -1,4 +1,4 @@
-//! What is known of MCP servers: `lazaret mcp list`, `accept` and `trust`.
+//! What is known of MCP servers: `lazaret mcp list`, `accept`, `trust` and `forget`.
 
 use std::collections::BTreeMap;
 
@@ -42,8 +42,24 @@ pub(crate) struct AcceptArgs {
     by: By,
 }
 
+/// Forget a server: its tools, its command or address, and how far it was trusted. Started again, it is a new one.
+#[derive(clap::Args)]
+pub(crate) struct ForgetArgs {
+    #[command(flatten)]
+    home: Home,
+    /// The server, as the list names it.
+    #[arg(value_name = "SERVER")]
+    server: String,
+    /// Print one JSON object.
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    by: By,
+}
+
 /// Say how far a server is trusted.
 ///
+/// What is trusted is the command or address that has the name, and not the name: `lazaret mcp list` shows it.
 /// An `untrusted` server (the default) cannot ask your client's model or you for anything; a `trusted` one
 /// can; a `sandboxed` one is not even told which folders are open.
 #[derive(clap::Args)]
@@ -84,14 +100,16 @@ pub(super) fn list(args: &ListArgs) -> Result<Exit, Failure> {
         let instructions = known.instructions.get(*name).is_some_and(|it| it.held.is_some());
         let trust = serde_json::to_value(known.trust(name)).unwrap_or_default();
         let offers = known.offers_held(name);
-        let other = known.lines.get(*name).is_some_and(|it| it.other.is_some());
+        let line = known.lines.get(*name);
+        let runs = line.map(|it| it.runs.as_str()).filter(|it| !it.is_empty());
+        let other = line.filter(|it| it.other.is_some()).map(|it| it.other_runs.as_str());
         let is_crowded = known.crowded.contains(*name);
         if args.json {
             let caged = known.caged.get(*name);
             let added: Vec<&&String> = held.iter().filter(|it| is_new(it)).collect();
             output::json(&json!({
                 "server": name, "tools": tools, "held": held, "new": added, "trust": trust, "caged": caged,
-                "instructions_held": instructions, "line_changed": other, "more_held": is_crowded, "offers_held": told_of(&offers),
+                "instructions_held": instructions, "line_changed": other.is_some(), "runs": runs, "other_runs": other, "more_held": is_crowded, "offers_held": told_of(&offers),
             }));
             continue;
         }
@@ -103,6 +121,9 @@ pub(super) fn list(args: &ListArgs) -> Result<Exit, Failure> {
             None => "",
         };
         output::line(&format!("{name}  {trust}, {tools}{cage}"));
+        if let Some(runs) = runs {
+            output::line(&format!("  {}", printable(runs)));
+        }
         let next = format!("`lazaret mcp accept {name}`");
         let (added, changed): (Vec<&str>, Vec<&str>) =
             held.iter().map(|it| it.as_str()).partition(|it| is_new(it));
@@ -117,9 +138,9 @@ pub(super) fn list(args: &ListArgs) -> Result<Exit, Failure> {
                 "  held, because it is new or changed: the {word} {name}; {next}"
             ));
         }
-        if other {
+        if let Some(other) = other {
             let why = "not trusted now, because another command or address has its name";
-            output::line(&format!("  {why}; {next}"));
+            output::line(&format!("  {why}: {}; {next}", printable(other)));
         }
         if is_crowded {
             let why = "more is held than is kept of one server: accept this, list again, and see the rest";
@@ -145,13 +166,18 @@ pub(super) fn accept(args: &AcceptArgs) -> Result<Exit, Failure> {
     let told = told.filter(|_| args.tool.is_none());
     let mut offers = known.offers_held(&args.server);
     offers.retain(|it| is_meant(&it.1));
-    let line = known.lines.get(&args.server).and_then(|it| it.other.clone());
-    let line = line.filter(|_| args.tool.is_none());
+    let by = known.lines.get(&args.server).filter(|_| args.tool.is_none());
+    let line = by.and_then(|it| it.other.clone());
     if shown.is_empty() && told.is_none() && offers.is_empty() && line.is_none() {
         return Err(Failure::refused(format!("nothing of `{}` is held", args.server)));
     }
     if !args.json {
         show(&known, &args.server, &shown, &offers);
+    }
+    if let Some(by) = by.filter(|it| it.other.is_some() && !args.json) {
+        output::line("command or address:");
+        output::line(&format!("  - {}", printable(&by.runs)));
+        output::line(&format!("  + {}", printable(&by.other_runs)));
     }
     if let Some(told) = told.as_ref().filter(|_| !args.json) {
         output::line("instructions:");
@@ -231,16 +257,54 @@ fn told_of(offers: &[(Offer, String, Value)]) -> Value {
 pub(super) fn trust(args: &TrustArgs) -> Result<Exit, Failure> {
     let home = args.home.dir()?;
     let level = serde_json::to_value(args.level).unwrap_or_default();
-    let content = json!({ "server": args.server, "trust": level });
+    let known = Servers::of(&home).map_err(failure)?;
+    let by = known.lines.get(&args.server);
+    let content = json!({ "server": args.server, "trust": level, "line": by.map(|it| &it.sha256) });
     let kinds = ("mcp_trust_set", "mcp_not_changed");
     Act::around(&args.home, &args.by, kinds, content, || {
-        let set = |it: &mut Servers| it.trust.insert(args.server.clone(), args.level);
-        Servers::change(&home, set).map_err(failure)
+        let set = |it: &mut Servers| {
+            // Another may have taken the name since it was looked at.
+            let is_same = it.lines.get(&args.server) == by;
+            if is_same {
+                it.trust.insert(args.server.clone(), args.level);
+            }
+            is_same
+        };
+        match Servers::change(&home, set).map_err(failure)? {
+            true => Ok(()),
+            false => {
+                Err(Failure::refused("another command or address has the name now; say it again"))
+            }
+        }
+    })?;
+    let runs = by.map(|it| it.runs.as_str()).filter(|it| !it.is_empty());
+    if args.json {
+        output::json(&json!({ "server": args.server, "trust": level, "runs": runs }));
+    }
+    let whose = match runs {
+        Some(runs) => format!("it is {}", printable(runs)),
+        None => "nothing of this name was started yet: whatever has it first is meant".to_owned(),
+    };
+    let level = level.as_str().unwrap_or_default();
+    output::told(args.json, &format!("{}: {level}; {whose}", args.server));
+    Ok(Exit::Done)
+}
+
+pub(super) fn forget(args: &ForgetArgs) -> Result<Exit, Failure> {
+    let home = args.home.dir()?;
+    let content = json!({ "server": args.server });
+    let kinds = ("mcp_forgotten", "mcp_not_changed");
+    if !Servers::of(&home).map_err(failure)?.forget(&args.server) {
+        return Err(Failure::refused(format!("nothing is known of `{}`", args.server)));
+    }
+    Act::around(&args.home, &args.by, kinds, content, || {
+        Servers::change(&home, |it| it.forget(&args.server)).map_err(failure)
     })?;
     if args.json {
-        output::json(&json!({ "server": args.server, "trust": level }));
+        output::json(&json!({ "server": args.server, "forgotten": true }));
     }
-    output::told(args.json, &format!("{}: {}", args.server, level.as_str().unwrap_or_default()));
+    let said = format!("{}: forgotten; started again, it is a new one", args.server);
+    output::told(args.json, &said);
     Ok(Exit::Done)
 }
 

@@ -9,8 +9,10 @@ use ::mcp::Gate as _;
 use ::mcp::http::client::Remote;
 use ::mcp::stdio::{Pipe, Server};
 use host::OpenedBy;
-use host::doors::mcp::servers::{Command, folder_that_counts, line_of_address, line_of_command};
-use host::doors::mcp::{CAGE, LINE, REACHED};
+use host::doors::mcp::servers::{
+    Command, StartedBy, folder_that_counts, line_of_address, line_of_command,
+};
+use host::doors::mcp::{CAGE, LINE, REACHED, RUNS};
 use host::tool_servers::{Fetched, Template};
 use sandbox::{Piped, Pipes, Said};
 use serde_json::json;
@@ -81,7 +83,8 @@ impl Running {
                 Ok(server)
             }
             Way::Named { url, headers, by } => {
-                gate.lifecycle(name, REACHED, &json!({ LINE: line_of_address(url) }));
+                let line = line_of_address(url);
+                gate.lifecycle(name, REACHED, &json!({ LINE: line.sha256, RUNS: line.runs }));
                 let named = Named { name, url, headers: headers.clone(), by: *by };
                 let (remote, server) = remote::connect(home, gate, named)?;
                 self.remotes.push(remote);
@@ -122,8 +125,9 @@ impl Program {
         };
         let mut env = environment(&self.env);
         env.extend(variables);
+        let line = self.line(&env, home);
         let detail = json!({
-            "caged": is_caged, "network": self.cage.network, LINE: self.line(&env, home),
+            "caged": is_caged, "network": self.cage.network, LINE: line.sha256, RUNS: line.runs,
         });
         gate.lifecycle(name, CAGE, &detail);
         let (child, pipes) =
@@ -138,7 +142,7 @@ impl Program {
 
 impl Program {
     /// By what it is known.
-    fn line(&self, env: &[(String, OsString)], home: &Path) -> String {
+    fn line(&self, env: &[(String, OsString)], home: &Path) -> StartedBy {
         let cage = &self.cage;
         let opened = (cage.network.as_slice(), cage.readable.as_slice());
         // What was fetched before is run from where it lies, in a cage without a network.

@@ -16,6 +16,7 @@ const GUARDED: &[(&str, HostKind)] = &[
     ("folder_trusted", HostKind::ControlPlaneChange),
     ("grants_written", HostKind::ControlPlaneChange),
     ("mcp_accepted", HostKind::ControlPlaneChange),
+    ("mcp_forgotten", HostKind::ControlPlaneChange),
     ("mcp_trust_set", HostKind::ControlPlaneChange),
     ("observing_started", HostKind::ControlPlaneChange),
     ("plugin_added", HostKind::ControlPlaneChange),

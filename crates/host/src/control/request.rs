@@ -88,6 +88,7 @@ pub const DEEDS: &[&str] = &[
     "job_not_removed",
     "job_removed",
     "mcp_accepted",
+    "mcp_forgotten",
     "mcp_not_changed",
     "mcp_token_made",
     "mcp_token_revoked",

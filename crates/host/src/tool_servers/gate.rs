@@ -14,7 +14,7 @@ use monitor::Monitor;
 use serde_json::{Value, json};
 
 use crate::doors::mcp::servers::Brings;
-use crate::doors::mcp::{Kept, LINE, Listed, Taken, may_list, take_in};
+use crate::doors::mcp::{Kept, LINE, Listed, RUNS, Taken, may_list, started_by, take_in};
 use crate::gate::Gate;
 
 /// The gate of one server of one session.
@@ -121,14 +121,13 @@ impl Judge for SessionGate {
     fn lifecycle(&self, server: &str, event: &str, detail: &Value) {
         let content = json!({ "server": server, "event": event, "detail": detail });
         record(&self.journal, &self.who, "mcp_lifecycle", content);
-        let Some(line) = detail.get(LINE).and_then(Value::as_str) else { return };
+        let Some(by) = started_by(detail) else { return };
         let mut lists = self.lists.lock().unwrap_or_else(PoisonError::into_inner);
-        lists.started_by = Some(line.to_owned());
+        lists.started_by = Some(by.sha256.clone());
+        let content = json!({ "server": server, LINE: by.sha256, RUNS: by.runs });
         // What cannot be kept stops its list.
-        let noted =
-            lists.known.now(&self.home).and_then(|it| it.note_line(&self.home, server, line));
+        let noted = lists.known.now(&self.home).and_then(|it| it.note_line(&self.home, server, by));
         if noted.is_ok_and(|is_other| is_other) {
-            let content = json!({ "server": server, "line": line });
             record(&self.journal, &self.who, "mcp_line_changed", content);
         }
     }

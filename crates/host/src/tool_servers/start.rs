@@ -15,7 +15,7 @@ use vault::environment::OF_HOST;
 use super::cage::ServerCage;
 use super::secrets::{self, Secrets};
 use crate::doors::mcp::servers::{Command, line_of_address, line_of_command};
-use crate::doors::mcp::{CAGE, LINE, REACHED};
+use crate::doors::mcp::{CAGE, LINE, REACHED, RUNS};
 use crate::named::{NamedWay, OpenedBy};
 use crate::remote_server::{self, SentAlong};
 use crate::workspace::Room;
@@ -52,7 +52,8 @@ pub(super) fn server(
     match &asked.transport {
         Transport::Uri { uri, headers, login } => {
             let along = SentAlong { headers: secrets::headers(headers)?, login: *login };
-            judge.lifecycle(name, REACHED, &json!({ LINE: line_of_address(uri) }));
+            let by = line_of_address(uri);
+            judge.lifecycle(name, REACHED, &json!({ LINE: by.sha256, RUNS: by.runs }));
             let way = NamedWay::to(home, uri, OpenedBy::Settings);
             let way = way.map_err(|error| error.to_string())?;
             let keys = Arc::<Secrets>::clone(secrets);
@@ -73,8 +74,11 @@ pub(super) fn server(
             let env: Vec<(String, OsString)> = host.chain(variables).collect();
             // Its folder is its own, and empty.
             let cage = Some((network.as_slice(), read.as_slice()));
-            let line = line_of_command(&Command { words: &words, env: &env, cage, folder: None });
-            judge.lifecycle(name, CAGE, &json!({ "caged": true, "network": network, LINE: line }));
+            let by = line_of_command(&Command { words: &words, env: &env, cage, folder: None });
+            let detail = json!({
+                "caged": true, "network": network, LINE: by.sha256, RUNS: by.runs,
+            });
+            judge.lifecycle(name, CAGE, &detail);
             // Nothing that a server prints may reach the terminal of whoever speaks to the agent.
             let started = Piped::start(&program, &rest, &env, Said::Nowhere);
             let (program, pipes) = started.map_err(|error| error.to_string())?;

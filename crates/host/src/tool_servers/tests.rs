@@ -245,6 +245,19 @@ fn what_is_bound_elsewhere_or_stands_in_the_open_or_is_not_named_is_not_sent() {
     }
 }
 
+#[test]
+fn why_nobody_is_at_an_address_is_told() {
+    let site = Site::wanting("");
+    let home = home(&site, &[]);
+    let nobody = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let open = json!({"egress": {"inner": [{"host": "127.0.0.1", "port": nobody}]}});
+    std::fs::write(home.path().join("config.yaml"), open.to_string()).unwrap();
+    let started = start(home.path(), &format!("http://127.0.0.1:{nobody}/mcp"), &[], false);
+    let note = started.notes.join("\n");
+    assert!(note.contains("is not there") && note.contains("refused"), "{note}");
+    started.end(home.path());
+}
+
 fn login(site: &Site, url: &str) -> Login {
     Login {
         url: url.to_owned(),
@@ -303,7 +316,7 @@ fn a_stranger_stays_one_when_the_server_whose_name_it_has_starts_elsewhere() {
     let stranger = start(home.path(), &other, &[], false);
     assert_eq!(tags(&stranger), 1);
     let known = Servers::of(home.path()).unwrap();
-    known.note_line(home.path(), "notes", &line_of_address(&real)).unwrap();
+    known.note_line(home.path(), "notes", line_of_address(&real)).unwrap();
     assert_eq!(Servers::of(home.path()).unwrap().trust("notes"), Trust::Trusted);
     assert_eq!(tags(&stranger), 1, "the name is trusted again, and it is not the one");
     let journal = stranger.end(home.path());

@@ -68,12 +68,12 @@ mod tests {
     use ::mcp::trust::Trust;
 
     use super::*;
-    use crate::doors::mcp::servers::Servers;
+    use crate::doors::mcp::servers::{Servers, StartedBy};
 
     #[test]
     fn what_came_is_told_with_its_source_and_bytes_are_not_shown() {
         let mut known = Servers::default();
-        known.starts("notes", "one");
+        known.starts("notes", StartedBy { sha256: "one".to_owned(), runs: String::new() });
         let of = |known: &Servers, result: Value| {
             output("notes", Answer::Result(result), known.brings("notes", Some("one"), 1))
         };

@@ -50,7 +50,9 @@ impl Session {
                 return None;
             }
         }
-        if target.kind == Kind::Prompt {
+        let completes_prompt =
+            target.kind == Kind::Completion && message.params().pointer("/ref/name").is_some();
+        if target.kind == Kind::Prompt || completes_prompt {
             return self.check_prompt(id, message, target);
         }
         if target.kind != Kind::Tool {

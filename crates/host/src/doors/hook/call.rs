@@ -14,6 +14,7 @@ use super::around::paths_named;
 use super::carried::Found;
 use super::session::{AskedCall, Hooked, key_of};
 use super::{HookDoor, interactive, scheduled, tools};
+use crate::doors::mcp::servers::Brings;
 use crate::doors::observing;
 use crate::doors::verdict::{question, reason};
 
@@ -108,9 +109,16 @@ impl HookDoor<'_> {
                 session.watch_on(watched);
             }
         }
-        let tags = self.tags(session, tool, &begun)?;
         let status = if failed { Status::Failed } else { Status::Done };
-        let came = Output { status, tags, ..Output::text(output) };
+        let mut came = Output { status, ..Output::text(output) };
+        match &tool.mcp {
+            Some(mcp) => {
+                let Brings { tag, is_sandboxed } = self.brings_past_gateway(&mcp.server)?;
+                came.tags.extend(tag);
+                came.sandboxed = is_sandboxed.then(|| mcp.server.clone());
+            }
+            None => came.tags = self.tags(session, tool, &begun)?,
+        }
         match self.gate.monitor.finish(begun, came) {
             Ok(delivered) if delivered.output.body != output => {
                 Ok(Reply::Replace { text: delivered.output.body })
@@ -172,6 +180,13 @@ impl HookDoor<'_> {
         Ok(Reply::Pass)
     }
 
+    /// What a result of a server brings along that the gateway did not see.
+    fn brings_past_gateway(&self, server: &str) -> Result<Brings, String> {
+        let mut servers = self.servers.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = servers.now(self.home).map_err(|error| error.to_string())?;
+        Ok(known.brings_past_gateway(server, SystemClock.unix_seconds()))
+    }
+
     /// What a result brings along: what lies in a folder that is not trusted may be anybody's.
     fn tags(
         &self,
@@ -180,11 +195,6 @@ impl HookDoor<'_> {
         begun: &Begun,
     ) -> Result<Vec<model::TaintTag>, String> {
         let now = SystemClock.unix_seconds();
-        if let Some(mcp) = &tool.mcp {
-            let mut servers = self.servers.lock().unwrap_or_else(PoisonError::into_inner);
-            let known = servers.now(self.home).map_err(|error| error.to_string())?;
-            return Ok(known.tag(&mcp.server, now).into_iter().collect());
-        }
         if !begun.is_known_deed() {
             return Ok(Vec::new());
         }

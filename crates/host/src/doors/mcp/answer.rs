@@ -8,7 +8,7 @@ use monitor::standing::Span;
 use serde_json::{Value, json};
 
 use super::request::Said;
-use super::servers::Servers;
+use super::servers::{Servers, StartedBy};
 use super::{Client, Doors};
 use crate::standing;
 
@@ -20,6 +20,8 @@ pub const REACHED: &str = "reached";
 pub const GOES_ON: &str = "goes_on";
 /// The field of all three that has the digest of the command or address.
 pub const LINE: &str = "line";
+/// The field of the first two that has what people are shown of it.
+pub const RUNS: &str = "runs";
 
 /// Servers of one connection of which it is kept by which line they were started; no other is trusted.
 const STARTED_MAX: usize = 2 * ::mcp::limits::SERVERS_MAX;
@@ -68,11 +70,10 @@ impl Doors<'_> {
     ) -> Result<Value, String> {
         let content = json!({ "server": server, "event": event, "detail": detail });
         self.mcp_record(client, "mcp_lifecycle", content);
-        let line = detail.get(LINE).and_then(Value::as_str);
-        match (line, event) {
-            (Some(line), CAGE | REACHED) => self.mcp_starts(client, server, line)?,
+        match (started_by(detail), event) {
+            (Some(by), CAGE | REACHED) => self.mcp_starts(client, server, by)?,
             // It was noted when it started. A person may have accepted another one since, which stays as it is.
-            (Some(line), GOES_ON) => is_started_by(client, server, line)?,
+            (Some(by), GOES_ON) => is_started_by(client, server, &by.sha256)?,
             (Some(_) | None, _) => {}
         }
         let caged = detail.get("caged").and_then(Value::as_bool).filter(|_| event == CAGE);
@@ -87,12 +88,12 @@ impl Doors<'_> {
     }
 
     /// Takes in by which line a server is started. One that only has the name of a trusted server is not trusted.
-    fn mcp_starts(&self, client: &mut Client, server: &str, line: &str) -> Result<(), String> {
+    fn mcp_starts(&self, client: &mut Client, server: &str, by: StartedBy) -> Result<(), String> {
         let text = |error: super::servers::ServersError| error.to_string();
-        is_started_by(client, server, line)?;
+        is_started_by(client, server, &by.sha256)?;
+        let content = json!({ "server": server, LINE: by.sha256, RUNS: by.runs });
         let known = client.known.now(self.home).map_err(text)?;
-        if known.note_line(self.home, server, line).map_err(text)? {
-            let content = json!({ "server": server, "line": line });
+        if known.note_line(self.home, server, by).map_err(text)? {
             self.mcp_record(client, "mcp_line_changed", content);
         }
         Ok(())
@@ -120,6 +121,12 @@ impl Doors<'_> {
         }
         denied.into_iter().map(|(name, _)| name).collect()
     }
+}
+
+/// What a client says of how a server was started or reached.
+pub(crate) fn started_by(detail: &Value) -> Option<StartedBy> {
+    let text = |field: &str| detail.get(field).and_then(Value::as_str).map(str::to_owned);
+    Some(StartedBy { sha256: text(LINE)?, runs: text(RUNS).unwrap_or_default() })
 }
 
 /// Keeps by which line a server of this connection was started or reached.

@@ -13,7 +13,8 @@ mod request;
 pub mod servers;
 mod session;
 
-pub use answer::{CAGE, GOES_ON, LINE, REACHED};
+pub(crate) use answer::started_by;
+pub use answer::{CAGE, GOES_ON, LINE, REACHED, RUNS};
 pub use keys::LOGIN_PREFIX;
 pub(crate) use keys::new_tokens;
 pub use request::{Numbered, Request, Said, Tools, listed};

@@ -10,17 +10,17 @@ mod instructions;
 mod lines;
 mod offers;
 mod share;
+mod started_by;
 
 pub use instructions::{Held, Instructions, Told};
-pub use lines::{Brings, Command, Line, folder_that_counts, line_of_address, line_of_command};
+pub use lines::{Brings, Line};
 pub use offers::Offered;
 use share::Room;
+pub use started_by::{Command, StartedBy, folder_that_counts, line_of_address, line_of_command};
 
 use ::mcp::pins::{self, Change, Compared};
 use ::mcp::trust::Trust;
 use ::mcp::{Pins, canonical};
-use model::{Source, TaintTag};
-use monitor::taint;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -250,13 +250,15 @@ impl Servers {
             .unwrap_or_default()
     }
 
-    /// What the words of a server bring along: nobody vouches for one that is not trusted, whatever its tools are called.
-    #[must_use]
-    pub fn tag(&self, server: &str, now: i64) -> Option<TaintTag> {
-        match self.trust(server) {
-            Trust::Trusted => None,
-            Trust::Untrusted | Trust::Sandboxed => Some(taint::label(Source::Tool, server, now)),
+    /// Forgets a server: what a person said of it, too, so that whoever has its name next is a stranger. Says whether it was known.
+    pub fn forget(&mut self, server: &str) -> bool {
+        let mut known = self.trust.remove(server).is_some();
+        known |= self.pins.forget(server) | self.held.remove(server).is_some();
+        for offered in self.offered.values_mut() {
+            known |= offered.pins.forget(server) | offered.held.remove(server).is_some();
         }
+        known |= self.instructions.remove(server).is_some() | self.lines.remove(server).is_some();
+        known | self.caged.remove(server).is_some() | self.crowded.remove(server)
     }
 
     /// Accepts definitions that are held of a server: exactly those that were `shown`.
