@@ -164,12 +164,21 @@ pub struct TurnError {
     pub usage: Usage,
     /// Whether that is all. It is not where a model may still be at work, or nobody knows.
     pub is_all: bool,
+    /// What whoever speaks with the agent should know of its session, once each.
+    pub notes: Vec<String>,
 }
 
 impl TurnError {
     /// A turn in which no model was asked.
     pub fn new(code: TurnErrorCode, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), usage: Usage::default(), is_all: true }
+        let (usage, notes) = (Usage::default(), Vec::new());
+        Self { code, message: message.into(), usage, is_all: true, notes }
+    }
+
+    /// The same with what is to be known beside it.
+    #[must_use]
+    pub fn noting(self, notes: Vec<String>) -> Self {
+        Self { notes, ..self }
     }
 
     /// The same after so much was used.

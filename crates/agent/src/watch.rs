@@ -16,6 +16,11 @@ pub enum WorkerEvent {
     NotStarted,
     /// It had nothing to do for too long.
     IdleTimeout,
+    /// So much of what its session was to have is not there, such as a server of tools. Why is on record.
+    Lacks {
+        /// How much.
+        count: usize,
+    },
     /// It has ended.
     Exit,
     /// So many of its frames in one turn were none, and were not passed on.

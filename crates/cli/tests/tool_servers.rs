@@ -128,6 +128,11 @@ fn an_agent_whose_server_is_not_there_works_without_it_and_that_is_on_record() {
     let talked = lazaret(home.path(), &["chat"]).run_with("look\n");
     assert!(talked.err.contains(note) && !talked.out.contains(note), "{}", talked.err);
     assert!(records(home.path(), "mcp_lifecycle").contains("not_there"));
+    // Without an answer, too.
+    put(&home.path().join("script.json"), "{\"turns\": []}");
+    let (ran, told) = run(home.path());
+    assert!(ran.code != 0 && told["error"].is_string(), "{told}");
+    assert_eq!(told["notes"], json!([note]), "{told}");
     assert_eq!(lazaret(home.path(), &["evidence", "verify"]).run().code, 0);
 }
 

@@ -187,6 +187,16 @@ fn grants_are_checked_and_proposed() {
     let ran = run(home, &["credentials", "check", "--agent", "other"], "");
     assert!(ran.code == 1 && ran.out.contains("`MISSING` is not kept"), "{}", ran.out);
     assert!(ran.out.contains("`LD_PRELOAD` has a name"), "{}", ran.out);
+
+    let of_servers = "---\ncredentials: {grants: {}}\nmcp:\n  - {server: notes, uri: \"https://notes.example/mcp\", headers: {Authorization: \"Bearer vault:NOTES_KEY\"}}\n  - {server: hub, uri: \"https://hub.example/mcp\", headers: {X-Key: \"vault:GITHUB_TOKEN\"}}\n---\n";
+    put(home, "agents/third/IDENTITY.md", of_servers);
+    let ran = run(home, &["preflight", "--agent", "third"], "");
+    for told in [
+        "the server `notes`: `Authorization` needs `NOTES_KEY`, which is not kept",
+        "the server `hub`: `X-Key` needs `GITHUB_TOKEN`, which is not for `hub.example`",
+    ] {
+        assert!(ran.out.contains(told), "{}{}", ran.out, ran.err);
+    }
 }
 
 #[test]

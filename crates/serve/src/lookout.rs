@@ -27,6 +27,7 @@ impl Watches for Lookout {
             WorkerEvent::ReadyTimeout => (Event::WorkerReadyTimeout, json!({})),
             WorkerEvent::NotStarted => (Event::WorkerError, json!({})),
             WorkerEvent::IdleTimeout => (Event::WorkerIdleTimeout, json!({})),
+            WorkerEvent::Lacks { count } => (Event::WorkerError, json!({ "lacks": count })),
             WorkerEvent::Exit => (Event::WorkerExit, json!({})),
             WorkerEvent::FrameRejected { count } => {
                 (Event::WorkerFrameRejected, json!({ "count": count }))

@@ -2,8 +2,12 @@
 
 use std::path::Path;
 
+use host::tool_servers::Template;
 use model::AgentId;
-use policy::access::{Approval, Domain, Global, KeyGrant, KeyMode, Manifest, Origin};
+use policy::access::{
+    Approval, Domain, Global, KeyGrant, KeyMode, Manifest, McpServer, Origin, Transport,
+};
+use scan::net::Target;
 use serde_json::{Value, json};
 use vault::{Contents, Name, environment};
 
@@ -15,7 +19,8 @@ use crate::output;
 /// Check what each agent's grants come to.
 ///
 /// Shown are an agent's grants and what is wrong with them: keys that are not kept, keys that are for no host, names that
-/// no process may be given, services whose key is not granted, and agents of the old kind, which get everything.
+/// no process may be given, services whose key is not granted, secrets of MCP servers that are not kept, and agents of
+/// the old kind, which get everything.
 ///
 /// Exit codes: 0 nothing is wrong, 1 something is, 2 broken files, 3 could not work.
 #[derive(clap::Args)]
@@ -94,7 +99,49 @@ fn one(
             }
         }
     }
+    for server in manifest.mcp.iter().flatten() {
+        problems.extend(of_server(server, settings, contents));
+    }
     Ok(Found { mode, manifest, problems })
+}
+
+/// What is wrong with the secrets that a manifest names for a server.
+fn of_server(
+    server: &McpServer,
+    settings: Option<&Global>,
+    contents: Option<&Contents>,
+) -> Vec<String> {
+    let inner = settings.map(|it| it.egress().inner.clone()).unwrap_or_default();
+    // What is sent to an address is for its host; what a program is given is for nobody else's.
+    let (texts, address) = match &server.transport {
+        Transport::Uri { uri, headers, .. } => (headers, Some(Target::within(uri, &inner))),
+        Transport::Command { env, .. } => (env, None),
+    };
+    let mut problems = Vec::new();
+    for (place, text) in texts {
+        let about = format!("the server `{}`: `{place}`", server.server);
+        let template = match Template::parse(text) {
+            Ok(template) => template,
+            Err(why) => {
+                problems.push(format!("{about}: {why}"));
+                continue;
+            }
+        };
+        for name in template.secrets() {
+            let Some(contents) = contents else { continue };
+            let wrong = match (contents.get(name), &address) {
+                (None, _) => "is not kept; set it with `lazaret vault set`".to_owned(),
+                (Some(entry), Some(Ok(target))) if entry.bound().permits(target).is_err() => {
+                    let host = target.host();
+                    format!("is not for `{host}`: `lazaret vault set {name} --host {host}`")
+                }
+                // An address that is none is no question of keys.
+                (Some(_), _) => continue,
+            };
+            problems.push(format!("{about} needs `{name}`, which {wrong}"));
+        }
+    }
+    problems
 }
 
 fn is_granted(manifest: &Manifest, key: &str) -> bool {

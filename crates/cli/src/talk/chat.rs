@@ -156,7 +156,8 @@ fn talk(agents: &dyn Speaks, first: &Turn, stop: Stop, home: &Path) -> Result<()
                 true
             }
         };
-        outcome.iter().flat_map(|it| &it.notes).for_each(|it| output::note(it));
+        let notes = outcome.as_ref().map_or_else(|it| &it.notes, |it| &it.notes);
+        notes.iter().for_each(|it| output::note(it));
         if heard {
             // One word of the system interrupts one turn; without a terminal it ends the conversation.
             if !is_terminal {

@@ -175,9 +175,10 @@ fn untold(args: &Args, turn: &Turn, error: &Untold, exit: Exit) {
         let session = &turn.session;
         output::json(&json!({
             "session": session, "error": error.message, "code": error.code, "usage": error.usage,
-            "exit": exit as u8,
+            "notes": error.notes, "exit": exit as u8,
         }));
     } else {
         output::error(&error.message);
+        error.notes.iter().for_each(|it| output::note(it));
     }
 }

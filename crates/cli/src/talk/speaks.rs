@@ -35,27 +35,34 @@ pub(super) struct Untold {
     pub(super) code: String,
     pub(super) message: String,
     pub(super) usage: Usage,
+    pub(super) notes: Vec<String>,
 }
 
 impl Untold {
-    fn of(class: &str, code: String, message: String, usage: Usage) -> Self {
+    fn of(
+        class: &str,
+        (code, message): (String, String),
+        usage: Usage,
+        notes: Vec<String>,
+    ) -> Self {
         let exit = match class {
             "refused" => Exit::Refused,
             "usage" => Exit::Usage,
             _ => Exit::Unable,
         };
-        Self { exit, code, message, usage }
+        Self { exit, code, message, usage, notes }
     }
 
     fn gone(why: impl std::fmt::Display) -> Self {
         let message = format!("the daemon: {why}");
-        Self::of("unable", "WorkerError".to_owned(), message, Usage::default())
+        Self::of("unable", ("WorkerError".to_owned(), message), Usage::default(), Vec::new())
     }
 }
 
 impl From<TurnError> for Untold {
     fn from(error: TurnError) -> Self {
-        Self::of(class(&error), format!("{:?}", error.code), error.message, error.usage)
+        let (class, code) = (class(&error), format!("{:?}", error.code));
+        Self::of(class, (code, error.message), error.usage, error.notes)
     }
 }
 
@@ -178,8 +185,8 @@ impl Speaks for Beside {
                     let reply = Reply { content, interrupted, usage, tool_calls: calls };
                     break Ok(Account { reply, denied, needs_person, notes });
                 }
-                Told::Failed { code, class, message, usage } => {
-                    break Err(Untold::of(&class, code, message, usage));
+                Told::Failed { code, class, message, usage, notes } => {
+                    break Err(Untold::of(&class, (code, message), usage, notes));
                 }
             }
         };

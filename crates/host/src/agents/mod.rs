@@ -291,15 +291,20 @@ impl Agents {
             above: None,
             purse: errand.purse.clone(),
         }));
-        let outcome = self.turn_of(&*worker?, &whole, errand, on_frame);
+        let worker = worker?;
+        let outcome = self.turn_of(&worker, &whole, errand, on_frame);
         whole.finish();
+        let notes = worker.take_notes();
+        if !notes.is_empty() {
+            self.tell(errand.who, WorkerEvent::Lacks { count: notes.len() });
+        }
         // What was used is that of all of it, however it ended.
         match outcome {
             Ok(mut account) => {
                 account.reply.usage = whole.usage();
-                Ok(account)
+                Ok(Account { notes, ..account })
             }
-            Err(error) => Err(error.after(whole.usage())),
+            Err(error) => Err(error.after(whole.usage()).noting(notes)),
         }
     }
 
@@ -354,7 +359,7 @@ impl Agents {
         if !reply.interrupted {
             self.memorize(whole, who, &content, &reply.content);
         }
-        Ok(Account { reply, denied, needs_person, notes: worker.take_notes() })
+        Ok(Account { reply, denied, needs_person, notes: Vec::new() })
     }
 }
 

@@ -134,6 +134,9 @@ pub enum Told {
         message: String,
         /// What was metered.
         usage: Usage,
+        /// What the person should know of the session.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        notes: Vec<String>,
     },
 }
 
@@ -302,6 +305,7 @@ fn failed(error: &TurnError) -> Told {
         class: class(error).to_owned(),
         message: error.message.clone(),
         usage: error.usage,
+        notes: error.notes.clone(),
     }
 }
 

@@ -23,6 +23,8 @@ pub(super) struct Endpoint {
     pub(super) credentials: Credentials,
     /// Was anybody told what is missing?
     pub(super) has_told: AtomicBool,
+    /// Was it ever there?
+    pub(super) has_answered: AtomicBool,
 }
 
 impl Web for Endpoint {
@@ -68,10 +70,17 @@ impl Endpoint {
     ) -> Result<Arrived, WebError> {
         let theirs = fields.0.iter().map(|(name, value)| (name.clone(), value.clone()));
         let sent = self.way.send(request, target, theirs, is_cancelled);
-        sent.map_err(|error| match error {
-            refused @ AskError::Refused(_) => self.tell(web_error(refused)),
-            error @ (AskError::Failed(_) | AskError::Unanswered(_)) => web_error(error),
-        })
+        let arrived = sent.map_err(|error| {
+            let is_refused = matches!(error, AskError::Refused(_));
+            let error = web_error(error);
+            // One that was there before comes back by itself, or not.
+            let is_missing = is_refused || !self.has_answered.load(Ordering::SeqCst);
+            if is_missing { self.tell(error) } else { error }
+        })?;
+        if !self.has_answered.swap(true, Ordering::SeqCst) {
+            self.has_told.store(false, Ordering::SeqCst);
+        }
+        Ok(arrived)
     }
 
     /// Moves the endpoint within its origin. Credentials are for that origin, so nothing leads out of it; where a redirect

@@ -68,7 +68,8 @@ pub fn connect(
         login: along.login,
         filled: Mutex::new(None),
     };
-    let has_told = AtomicBool::new(false);
-    let endpoint = Endpoint { way, target: Mutex::new(target), credentials, has_told };
+    let (has_told, has_answered) = (AtomicBool::new(false), AtomicBool::new(false));
+    let target = Mutex::new(target);
+    let endpoint = Endpoint { way, target, credentials, has_told, has_answered };
     Remote::start(server, Arc::new(endpoint))
 }

@@ -44,10 +44,18 @@ impl Template {
         Ok(Self(parts))
     }
 
+    /// The secrets that it names.
+    pub fn secrets(&self) -> impl Iterator<Item = &Name> {
+        self.0.iter().filter_map(|it| match it {
+            Part::Secret(name) => Some(name),
+            Part::Text(_) => None,
+        })
+    }
+
     /// Does it name a secret?
     #[must_use]
     pub fn has_secret(&self) -> bool {
-        self.0.iter().any(|it| matches!(it, Part::Secret(_)))
+        self.secrets().next().is_some()
     }
 
     /// Returns the text with the secrets in their places.
