@@ -38,7 +38,6 @@ pub struct Call {
     tool: ToolName,
     /// Shared: what is judged, permitted and remembered is the very same.
     args: Arc<Map<String, Value>>,
-    args_bytes: usize,
 }
 
 /// Why bytes are no call.
@@ -73,15 +72,19 @@ impl Call {
             return Err(CallError::TooLong { bytes: raw.args.len() });
         }
         match read_json(raw.args)? {
-            Value::Object(args) => {
-                Ok(Self { tool, args: Arc::new(args), args_bytes: raw.args.len() })
-            }
+            Value::Object(args) => Ok(Self::of(tool, args)),
             Value::Null
             | Value::Bool(_)
             | Value::Number(_)
             | Value::String(_)
             | Value::Array(_) => Err(CallError::NoObject),
         }
+    }
+
+    /// The call with arguments that were read already, and kept their limits.
+    #[must_use]
+    pub fn of(tool: ToolName, args: Map<String, Value>) -> Self {
+        Self { tool, args: Arc::new(args) }
     }
 
     /// The tool.
@@ -102,12 +105,6 @@ impl Call {
         let mut args = (*self.args).clone();
         replace_texts_of(&mut args, other);
         Self { args: Arc::new(args), ..self.clone() }
-    }
-
-    /// How long the arguments were.
-    #[must_use]
-    pub fn args_bytes(&self) -> usize {
-        self.args_bytes
     }
 }
 

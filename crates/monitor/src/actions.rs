@@ -4,7 +4,7 @@
 use std::sync::{Arc, LazyLock};
 
 use model::ipc::{Action, ActionName};
-use model::{Call, CallError, Flow, RawCall, ToolCall};
+use model::{Call, CallError, Flow, ToolCall, ToolName};
 use serde_json::Value;
 
 use crate::provenance::Act;
@@ -25,13 +25,11 @@ static KNOWN: LazyLock<Vec<Known>> = LazyLock::new(|| {
 
 /// The action as a call of a tool.
 pub(crate) fn as_call(action: &Action) -> Result<ToolCall, CallError> {
-    let mut message = action.to_value();
-    if let Value::Object(fields) = &mut message {
-        // The name is no argument.
-        fields.remove("action");
-    }
-    let message = message.to_string();
-    let call = Call::parse(&RawCall { tool: action.name().as_str(), args: message.as_bytes() })?;
+    let Value::Object(mut fields) = action.to_value() else { return Err(CallError::NoObject) };
+    // The name is no argument.
+    fields.remove("action");
+    // They were read from a message, strictly.
+    let call = Call::of(ToolName::parse(action.name().as_str())?, fields);
     let known = KNOWN.get(action.name() as usize);
     let flow = known.map_or_else(|| Arc::new(Flow::unknown()), |it| Arc::clone(&it.flow));
     Ok(ToolCall { call, flow })

@@ -1,17 +1,14 @@
 //! A request to a model as the message `llm_call`, and back.
 
 use llm::{Block, ErrorKind, LlmError, Message, Request, Role, ToolDefinition};
-use model::ipc::{self, LlmCall, TurnBlock, TurnContent};
+use model::ipc::{self, IpcError, LlmCall, TurnBlock, TurnContent};
 use serde_json::{Map, Value, json};
 
 /// What a message asks that leaves the choice of a provider to the settings.
 const ROUTER: &str = "router";
 
 /// The message that asks what `request` asks. A NUL has no business in a prompt and becomes `U+FFFD`.
-///
-/// # Errors
-/// If it keeps no limit of `llm_call`, or is empty.
-pub(super) fn of(request: &Request) -> Result<Vec<u8>, LlmError> {
+pub(super) fn of(request: &Request) -> Vec<u8> {
     let mut messages = Vec::new();
     if !request.system.is_empty() {
         messages.push(json!({"role": "system", "content": request.system}));
@@ -45,16 +42,13 @@ pub(super) fn of(request: &Request) -> Result<Vec<u8>, LlmError> {
     model::replace_texts(&mut message, &|it| {
         it.contains('\0').then(|| it.replace('\0', "\u{fffd}"))
     });
-    let bytes = message.to_string().into_bytes();
-    // Read here already, so that what is wrong is said by its place; the gate reads it again.
-    match ipc::parse(&bytes) {
-        Ok(_) => Ok(bytes),
-        Err(error) => {
-            let issues =
-                error.details().iter().map(Value::to_string).collect::<Vec<_>>().join("; ");
-            Err(LlmError::new(ErrorKind::Invalid, format!("{error}: {issues}")))
-        }
-    }
+    message.to_string().into_bytes()
+}
+
+/// Why a message is none, place by place.
+pub(super) fn invalid(error: &IpcError) -> LlmError {
+    let issues = error.details().iter().map(Value::to_string).collect::<Vec<_>>().join("; ");
+    LlmError::new(ErrorKind::Invalid, format!("{error}: {issues}"))
 }
 
 fn turn(message: &Message) -> Value {

@@ -20,7 +20,7 @@ use llm::{
     Answer, ErrorKind, Flow, GuardrailFilter, LlmError, Piece, Provider, Request, Usage, Verdict,
 };
 use model::{Caller, Effect};
-use monitor::{Asked, Executor, Granted, Monitor, Output, Permit, Status};
+use monitor::{Asked, Executor, Granted, Monitor, Output, Permit, Refusal, Status};
 
 use crate::gate::Gate;
 
@@ -66,19 +66,23 @@ impl Models {
         request: &Request,
         on_piece: &mut dyn FnMut(Piece) -> Flow,
     ) -> Result<Answer, LlmError> {
-        let message = message::of(request)?;
+        let asked = message::of(request);
         let asking = Asking {
             desk: &self.desk,
             on_piece: RefCell::new(on_piece),
             used: Cell::new(Usage::default()),
             failed: RefCell::new(None),
         };
-        let delivered = self.monitor.run(who, &Asked::Message(&message), &asking);
+        let delivered = self.monitor.run(who, &Asked::Message(&asked), &asking);
         let (used, failed) = (asking.used.get(), asking.failed.take());
         let refused = |why: &dyn std::fmt::Display| {
             LlmError::new(ErrorKind::Refused, why.to_string()).after(used)
         };
-        let output = delivered.map_err(|it| refused(&it))?.output;
+        let output = match delivered {
+            Ok(delivered) => delivered.output,
+            Err(Refusal::Message(error)) => return Err(message::invalid(&error)),
+            Err(error) => return Err(refused(&error)),
+        };
         match (output.status, failed) {
             (Status::Done, _) => serde_json::from_str(&output.body)
                 .map_err(|_| refused(&"the answer is withheld: it held what must not get out")),
@@ -117,7 +121,7 @@ impl Models {
 /// Does a request keep the limits of a question?
 #[cfg(test)]
 pub(crate) fn is_question(request: &Request) -> bool {
-    message::of(request).is_ok()
+    model::ipc::parse(&message::of(request)).is_ok()
 }
 
 /// The models as one session asks them.

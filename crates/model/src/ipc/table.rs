@@ -127,7 +127,7 @@ actions! { ($)
     // To think, to remember and to open a browser harms nobody whatever it is about: what is thought is the agent's
     // word, and what is remembered keeps its label. So provenance looks at them as it looks at reading.
     llm_call LlmCall "ask a language model":
-        kind LlmCall, Read [], roles [messages Content],
+        kind LlmCall, Read [], roles [messages Content, tools Content],
         answer Untrusted Document, from Agent;
     memory_write MemoryWrite "remember something":
         kind MemoryWrite, Read [], roles [content Content, source Content],

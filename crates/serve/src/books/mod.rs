@@ -57,10 +57,17 @@ CREATE TABLE spending (
   input INTEGER NOT NULL, output INTEGER NOT NULL, cache_read INTEGER NOT NULL, cache_creation INTEGER NOT NULL,
   no_session INTEGER NOT NULL, no_daily INTEGER NOT NULL, no_monthly INTEGER NOT NULL
 ) STRICT;
-CREATE INDEX spending_of_user ON spending (user, at);
 CREATE TABLE consent (
   user TEXT PRIMARY KEY, version TEXT NOT NULL, at INTEGER NOT NULL
 ) STRICT;
+";
+
+/// What sums are made of stands in the index itself: no row is looked up for them.
+const INDEXES: &str = "
+DROP INDEX IF EXISTS spending_of_user;
+DROP INDEX IF EXISTS spending_of_session;
+CREATE INDEX IF NOT EXISTS spent_by_user ON spending (user, at, no_daily, no_monthly, tokens, micro_usd);
+CREATE INDEX IF NOT EXISTS spent_in_session ON spending (session, user, no_session, tokens, micro_usd);
 ";
 
 impl Books {
@@ -92,8 +99,7 @@ impl Books {
             other => return Err(BooksError::Version(other)),
         }
         // Of version 1, too: it changes nothing that is kept.
-        let index = "CREATE INDEX IF NOT EXISTS spending_of_session ON spending (session, user)";
-        connection.execute(index, [])?;
+        connection.execute_batch(INDEXES)?;
         connection.execute("UPDATE spending SET settled = 1 WHERE settled = 0", [])?;
         Ok(Self(Mutex::new(connection)))
     }
