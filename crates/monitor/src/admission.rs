@@ -57,6 +57,11 @@ impl Admission {
         }
     }
 
+    /// Did its user come over the network?
+    pub(crate) fn is_remote(&self) -> bool {
+        matches!(self, Self::Layered { origin: Origin::Remote, .. })
+    }
+
     /// Do commands of the agent have a way to the network, which is our proxy? Only where the settings name the agent
     /// and its manifest does not close it.
     #[must_use]

@@ -119,6 +119,11 @@ impl Session {
         if self.is_of_others { Principal::Channel } else { self.principal }
     }
 
+    /// May its user try what the agent can be made to say? At their own machine they may, unless it is to be paranoid.
+    pub(crate) fn user_may_probe(&self) -> bool {
+        !self.admission.is_remote() && self.profile != Profile::Paranoid
+    }
+
     pub(crate) fn profile(&self) -> Profile {
         self.profile
     }

@@ -48,7 +48,10 @@ fn every_group_domain_and_kind_of_file_is_named() {
 fn the_examples_are_read() {
     let page = page();
     let mut packs = PackText::embedded();
-    for (at, text) in blocks(&page, "cedar").into_iter().enumerate() {
+    let talk = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/conversation.md");
+    let of_talk = blocks(&fs::read_to_string(talk).unwrap(), "cedar");
+    assert_eq!(of_talk.len(), 1);
+    for (at, text) in blocks(&page, "cedar").into_iter().chain(of_talk).enumerate() {
         packs.push(PackText { name: format!("docs-{at}.cedar"), text });
     }
     assert!(packs.len() > PackText::embedded().len());

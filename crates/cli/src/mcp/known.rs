@@ -14,6 +14,9 @@ use crate::failure::{Exit, Failure};
 use crate::home::Home;
 use crate::output;
 
+/// How many digits of the digest of a command or address people are shown.
+const DIGEST_SHOWN: usize = 12;
+
 /// List the servers that are known, and what of them is held.
 #[derive(clap::Args)]
 pub(crate) struct ListArgs {
@@ -120,16 +123,17 @@ pub(super) fn list(args: &ListArgs) -> Result<Exit, Failure> {
             Some(false) => ", NOT in a cage",
             None => "",
         };
-        output::line(&format!("{name}  {trust}, {tools}{cage}"));
+        output::line(&format!("{}  {trust}, {tools}{cage}", printable(name)));
         if let Some(runs) = runs {
             output::line(&format!("  {}", printable(runs)));
         }
-        let next = format!("`lazaret mcp accept {name}`");
+        let next = format!("`lazaret mcp accept {}`", printable(name));
         let (added, changed): (Vec<&str>, Vec<&str>) =
             held.iter().map(|it| it.as_str()).partition(|it| is_new(it));
         for (why, held) in [("they changed", changed), ("they are new", added)] {
             if !held.is_empty() {
-                output::line(&format!("  held, because {why}: {}; {next}", held.join(", ")));
+                let held = printable(&held.join(", ")).to_string();
+                output::line(&format!("  held, because {why}: {held}; {next}"));
             }
         }
         for (offer, name, _) in &offers {
@@ -140,7 +144,8 @@ pub(super) fn list(args: &ListArgs) -> Result<Exit, Failure> {
         }
         if let Some(other) = other {
             let why = "not trusted now, because another command or address has its name";
-            output::line(&format!("  {why}: {}; {next}", printable(other)));
+            let digest = line.and_then(|it| it.other.as_deref()).map(beginning).unwrap_or_default();
+            output::line(&format!("  {why}: {} [{digest}]; {next}", printable(other)));
         }
         if is_crowded {
             let why = "more is held than is kept of one server: accept this, list again, and see the rest";
@@ -176,8 +181,13 @@ pub(super) fn accept(args: &AcceptArgs) -> Result<Exit, Failure> {
     }
     if let Some(by) = by.filter(|it| it.other.is_some() && !args.json) {
         output::line("command or address:");
-        output::line(&format!("  - {}", printable(&by.runs)));
-        output::line(&format!("  + {}", printable(&by.other_runs)));
+        // Two that look alike to people are two, and have two digests.
+        let other = by.other.as_deref().unwrap_or_default();
+        let row = |sign, runs: &str, sha256| {
+            output::line(&format!("  {sign} {} [{}]", printable(runs), beginning(sha256)));
+        };
+        row('-', &by.runs, &by.sha256);
+        row('+', &by.other_runs, other);
     }
     if let Some(told) = told.as_ref().filter(|_| !args.json) {
         output::line("instructions:");
@@ -279,7 +289,11 @@ pub(super) fn trust(args: &TrustArgs) -> Result<Exit, Failure> {
     })?;
     let runs = by.map(|it| it.runs.as_str()).filter(|it| !it.is_empty());
     if args.json {
-        output::json(&json!({ "server": args.server, "trust": level, "runs": runs }));
+        let mut told = json!({ "server": args.server, "trust": level });
+        if let (Some(runs), Some(told)) = (runs, told.as_object_mut()) {
+            told.insert("runs".to_owned(), runs.into());
+        }
+        output::json(&told);
     }
     let whose = match runs {
         Some(runs) => format!("it is {}", printable(runs)),
@@ -306,6 +320,11 @@ pub(super) fn forget(args: &ForgetArgs) -> Result<Exit, Failure> {
     let said = format!("{}: forgotten; started again, it is a new one", args.server);
     output::told(args.json, &said);
     Ok(Exit::Done)
+}
+
+/// As much of a digest as people compare.
+fn beginning(sha256: &str) -> &str {
+    sha256.get(..DIGEST_SHOWN).unwrap_or(sha256)
 }
 
 fn failure(error: ServersError) -> Failure {

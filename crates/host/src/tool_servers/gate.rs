@@ -14,7 +14,7 @@ use monitor::Monitor;
 use serde_json::{Value, json};
 
 use crate::doors::mcp::servers::Brings;
-use crate::doors::mcp::{Kept, LINE, Listed, RUNS, Taken, may_list, started_by, take_in};
+use crate::doors::mcp::{Kept, LINE, Listed, Taken, may_list, on_record, started_by, take_in};
 use crate::gate::Gate;
 
 /// The gate of one server of one session.
@@ -119,12 +119,12 @@ impl Judge for SessionGate {
     }
 
     fn lifecycle(&self, server: &str, event: &str, detail: &Value) {
-        let content = json!({ "server": server, "event": event, "detail": detail });
+        let content = json!({ "server": server, "event": event, "detail": on_record(detail) });
         record(&self.journal, &self.who, "mcp_lifecycle", content);
         let Some(by) = started_by(detail) else { return };
         let mut lists = self.lists.lock().unwrap_or_else(PoisonError::into_inner);
         lists.started_by = Some(by.sha256.clone());
-        let content = json!({ "server": server, LINE: by.sha256, RUNS: by.runs });
+        let content = json!({ "server": server, LINE: by.sha256 });
         // What cannot be kept stops its list.
         let noted = lists.known.now(&self.home).and_then(|it| it.note_line(&self.home, server, by));
         if noted.is_ok_and(|is_other| is_other) {

@@ -2,7 +2,8 @@
 //!
 //! Threats: a canary that somebody plants to see whether the agent obeys strangers, and questions that press for its
 //! instructions a little more each time. The user's own words are orders, and are not held against them: of what they say
-//! only a canary that is dictated word for word counts, and a row of questions that press on.
+//! only a canary that is dictated word for word counts, and a row of questions that press on. Of those who are not at their own
+//! machine, and under the profile `paranoid`, any words that are to be said count, and a single question for the instructions.
 
 use std::sync::Arc;
 
@@ -58,8 +59,19 @@ impl Monitor {
             Signs::Suspicious => DOUBT,
             Signs::Injection => RISK_MAX,
         };
-        // The operator's own text may dictate what it likes; a user's is read for canaries all the same.
-        let dictates = heard.source == Source::User && reading.forces_canary(heard.text);
+        // The operator's own text may dictate what it likes; a user's is read for canaries all the same, and where they are not at
+        // their own machine, for any words that are to be said.
+        let is_user = heard.source == Source::User;
+        let may_probe = session.user_may_probe();
+        let forces = reading.forces_canary(heard.text) || !may_probe && reading.forces_phrase();
+        let dictates = is_user && forces;
+        if is_user && reading.asks_for_instructions() {
+            // A policy of one's own may count it, too.
+            spoken.risk = spoken.risk.max(DOUBT);
+            if !may_probe {
+                spoken.touches_prompt(true);
+            }
+        }
         if reading.verdict() == Signs::Injection || dictates {
             taint = taint.union(Taint::INJECTION_SUSPECT);
             taint = if dictates { taint } else { taint.union(Taint::UNTRUSTED) };

@@ -50,6 +50,15 @@ impl<'a> Tool<'a> {
         Self { full, suffix, server, name, effect, own, alike }
     }
 
+    /// Counts it as of the domain of commands, too: some of its arguments are run, whatever it is called.
+    #[must_use]
+    pub fn running_commands(mut self, runs: bool) -> Self {
+        if runs && !self.own.contains(&Domain::Shell) {
+            self.alike.push(Domain::Shell);
+        }
+        self
+    }
+
     /// The name as it was given.
     #[must_use]
     pub fn name(&self) -> &'a str {
@@ -160,6 +169,15 @@ mod tests {
         let bash = Tool::new("billing", "Bash", EffectKind::ShellExec);
         assert_eq!(bash.domains(), [Domain::Shell]);
         assert!(tool("SHELL_EXEC").resembles(Domain::Shell));
+    }
+
+    #[test]
+    fn what_runs_commands_is_closed_with_the_shell_and_opened_by_nothing_of_it() {
+        let bash = tool("Bash");
+        assert!(!bash.is_denied_by("shell"));
+        let bash = bash.running_commands(true);
+        assert!(bash.is_denied_by("shell") && bash.resembles(Domain::Shell));
+        assert_eq!(bash.domains(), []);
     }
 
     #[test]

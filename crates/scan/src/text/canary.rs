@@ -18,6 +18,11 @@ const CANARY_CHARS_MIN: usize = 6;
 /// Words directly before a text that is to be said as it stands.
 const LITERAL: [&str; 7] = ["phrase", "string", "word", "token", "text", "exact", "say"];
 
+/// Does one of these findings dictate words?
+pub(super) fn dictates(findings: &[Finding]) -> bool {
+    findings.iter().any(|it| FORCED.contains(&it.rule))
+}
+
 /// Does one of these findings dictate a canary, or dictate anything in an encoding?
 pub(super) fn is_forced(text: &str, findings: &[Finding]) -> bool {
     findings.iter().filter(|it| FORCED.contains(&it.rule)).any(|it| {

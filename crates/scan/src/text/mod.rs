@@ -83,6 +83,21 @@ impl Reading {
         canary::is_forced(text, &self.findings)
     }
 
+    /// Returns whether it dictates words of an answer at all, canary or not.
+    #[must_use]
+    pub fn forces_phrase(&self) -> bool {
+        canary::dictates(&self.findings)
+    }
+
+    /// Returns whether it asks for what the assistant was told, beyond doubt.
+    #[must_use]
+    pub fn asks_for_instructions(&self) -> bool {
+        let asks = |it: &Finding| {
+            it.category == Category::ExtractionAttempt && it.severity >= Severity::High
+        };
+        self.findings.iter().any(asks)
+    }
+
     /// Returns what the signs say, whoever wrote it.
     #[must_use]
     pub fn signs(&self) -> Verdict {

@@ -14,9 +14,42 @@ static KINDS: Words = Words::named("judge.agents.KINDS");
 static GIVING: Words = Words::named("judge.agents.GIVING");
 /// What this program is called.
 const OURSELVES: &str = "lazaret";
-/// Commands of ours that only tell, or run others in a cage; and words of the others that only tell.
-const TELLING: [&str; 7] = ["check", "demo", "doctor", "exec", "help", "replay", "schema"];
-const TOLD: [&str; 8] = ["check", "explain", "list", "query", "schema", "show", "test", "verify"];
+/// Commands of ours that only tell, or run others in a cage.
+const TELLING: [&str; 12] = [
+    "--help",
+    "--version",
+    "-V",
+    "-h",
+    "check",
+    "demo",
+    "doctor",
+    "exec",
+    "help",
+    "replay",
+    "schema",
+    "status",
+];
+/// Groups of commands, and which of each only tell. Of others, such a word is the value of an option, or a name.
+const TOLD: [(&str, &[&str]); 18] = [
+    ("access", &["list"]),
+    ("agents", &["list", "show"]),
+    ("approvals", &["grants", "list", "show"]),
+    ("credentials", &["check"]),
+    ("daemon", &["status"]),
+    ("evidence", &["query", "stats", "verify"]),
+    ("gate", &["explain"]),
+    ("mcp", &["list"]),
+    ("models", &["list"]),
+    ("observe", &["status"]),
+    ("plugins", &["list", "verify"]),
+    ("policy", &["check", "explain", "schema", "test"]),
+    ("scheduler", &["list"]),
+    ("sessions", &["", "--json", "show"]),
+    ("skills", &["list", "show"]),
+    ("taint", &["show"]),
+    ("vault", &["list"]),
+    ("workers", &["list"]),
+];
 /// The program that speaks for an agent's host: what it says counts as the user's words, or as what a tool gave back.
 const HOOK: &str = "lazaret-hook";
 /// A pattern for names of processes that is longer is not looked into, in bytes.
@@ -119,8 +152,9 @@ fn changes_ourselves(call: &Call<'_>) -> bool {
     if call.name != OURSELVES {
         return false;
     }
-    let words = call.words();
-    let first = words.first().map(String::as_str).unwrap_or_default();
-    let second = words.get(1).map(String::as_str).unwrap_or_default();
-    !first.is_empty() && !TELLING.contains(&first) && (first == "say" || !TOLD.contains(&second))
+    // As they stand: what an option of the group takes is no command of it.
+    let at = |place: usize| call.args.get(place).map(String::as_str).unwrap_or_default();
+    let (first, second) = (at(0), at(1));
+    let is_told = |it: &(&str, &[&str])| it.0 == first && it.1.contains(&second);
+    !first.is_empty() && !TELLING.contains(&first) && !TOLD.iter().any(is_told)
 }

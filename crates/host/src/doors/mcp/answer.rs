@@ -68,7 +68,8 @@ impl Doors<'_> {
         event: &str,
         detail: &Value,
     ) -> Result<Value, String> {
-        let content = json!({ "server": server, "event": event, "detail": detail });
+        ::mcp::names::check_server(server).map_err(|error| error.to_string())?;
+        let content = json!({ "server": server, "event": event, "detail": on_record(detail) });
         self.mcp_record(client, "mcp_lifecycle", content);
         match (started_by(detail), event) {
             (Some(by), CAGE | REACHED) => self.mcp_starts(client, server, by)?,
@@ -91,7 +92,7 @@ impl Doors<'_> {
     fn mcp_starts(&self, client: &mut Client, server: &str, by: StartedBy) -> Result<(), String> {
         let text = |error: super::servers::ServersError| error.to_string();
         is_started_by(client, server, &by.sha256)?;
-        let content = json!({ "server": server, LINE: by.sha256, RUNS: by.runs });
+        let content = json!({ "server": server, LINE: by.sha256 });
         let known = client.known.now(self.home).map_err(text)?;
         if known.note_line(self.home, server, by).map_err(text)? {
             self.mcp_record(client, "mcp_line_changed", content);
@@ -127,6 +128,15 @@ impl Doors<'_> {
 pub(crate) fn started_by(detail: &Value) -> Option<StartedBy> {
     let text = |field: &str| detail.get(field).and_then(Value::as_str).map(str::to_owned);
     Some(StartedBy { sha256: text(LINE)?, runs: text(RUNS).unwrap_or_default() })
+}
+
+/// What goes on record of an event: not the words of a command, which may have a secret among them that looks like none.
+pub(crate) fn on_record(detail: &Value) -> Value {
+    let mut detail = detail.clone();
+    if let Some(fields) = detail.as_object_mut() {
+        fields.remove(RUNS);
+    }
+    detail
 }
 
 /// Keeps by which line a server of this connection was started or reached.

@@ -13,8 +13,8 @@ mod request;
 pub mod servers;
 mod session;
 
-pub(crate) use answer::started_by;
 pub use answer::{CAGE, GOES_ON, LINE, REACHED, RUNS};
+pub(crate) use answer::{on_record, started_by};
 pub use keys::LOGIN_PREFIX;
 pub(crate) use keys::new_tokens;
 pub use request::{Numbered, Request, Said, Tools, listed};

@@ -24,7 +24,8 @@ impl Guard<Proposed> for LayeredAccess {
             return Vec::new();
         };
         let asked = proposed.understood();
-        let tool = Tool::new(proposed.who().agent.as_str(), asked.tool(), asked.kind());
+        let tool = Tool::new(proposed.who().agent.as_str(), asked.tool(), asked.kind())
+            .running_commands(proposed.commands().iter().any(|it| it.is_certain));
         let args = asked.call.call.args();
         let layers = Layers { global, manifest, user };
         let objects = |sub_agent| {

@@ -10,7 +10,11 @@ use serde_json::{Value, json};
 use crate::trust::Trust as Folders;
 
 /// How much of a command or an address is kept for people to see, in bytes.
-const RUNS_BYTES_MAX: usize = 1000;
+const WORDS_BYTES_MAX: usize = 700;
+/// How much of what else decides what runs, in bytes: what stands before it cannot push it out.
+const BESIDES_BYTES_MAX: usize = 300;
+/// What stands for the rest of what is too long to be shown.
+const CUT: &str = "…";
 
 /// What starts or reaches a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,7 +57,7 @@ pub fn line_of_command(command: &Command<'_>) -> StartedBy {
     });
     StartedBy {
         sha256: Digest::of(all.to_string().as_bytes()).to_string(),
-        runs: bounded(&shown(command, search)),
+        runs: shown(command, search),
     }
 }
 
@@ -111,7 +115,7 @@ pub fn line_of_address(url: &str) -> StartedBy {
     });
     StartedBy {
         sha256: Digest::of(url.as_bytes()).to_string(),
-        runs: bounded(&without_secrets.unwrap_or_default()),
+        runs: bounded(&without_secrets.unwrap_or_default(), WORDS_BYTES_MAX),
     }
 }
 
@@ -147,7 +151,9 @@ fn shown(command: &Command<'_>, search: Option<&OsStr>) -> String {
             besides.extend((!opened.is_empty()).then(|| format!("cage open for {opened}")));
         }
     }
-    if besides.is_empty() { line } else { format!("{line} ({})", besides.join("; ")) }
+    let line = bounded(&line, WORDS_BYTES_MAX);
+    let besides = bounded(&besides.join("; "), BESIDES_BYTES_MAX);
+    if besides.is_empty() { line } else { format!("{line} ({besides})") }
 }
 
 /// A word as a shell would read it.
@@ -160,10 +166,14 @@ fn word(word: &OsStr) -> String {
     format!("'{}'", word.replace('\'', "'\\''"))
 }
 
-fn bounded(runs: &str) -> String {
+fn bounded(text: &str, bytes_max: usize) -> String {
     // Before it is cut: half of a secret looks like none.
-    let clean = vault::shape::redact(runs);
-    clean.get(..clean.floor_char_boundary(RUNS_BYTES_MAX)).unwrap_or_default().to_owned()
+    let mut clean = vault::shape::redact(text).into_owned();
+    if clean.len() > bytes_max {
+        clean.truncate(clean.floor_char_boundary(bytes_max.saturating_sub(CUT.len())));
+        clean.push_str(CUT);
+    }
+    clean
 }
 
 #[cfg(test)]
@@ -187,7 +197,12 @@ mod tests {
         let address = line_of_address("https://me:pass@mcp.example.com/x?token=1").runs;
         assert!(address.starts_with("https://mcp.example.com/x?") && !address.contains("token"));
         let long = line_of_address(&format!("https://a.example/{}", "é".repeat(4000))).runs;
-        assert!(long.len() <= RUNS_BYTES_MAX && long.starts_with("https://a.example/"));
+        assert!(long.len() <= WORDS_BYTES_MAX && long.starts_with("https://a.example/"));
+        assert!(long.ends_with(CUT), "{long}");
+        let words = ["srv".to_owned(), "x".repeat(4000)].map(OsString::from);
+        let folder = Some(Path::new("/project"));
+        let shown = line_of_command(&Command { words: &words, env: &[], cage: None, folder }).runs;
+        assert!(shown.ends_with("… (in /project; no cage)"), "{shown}");
     }
 
     #[test]
