@@ -62,6 +62,30 @@ pub fn can_elicit_form(capabilities: &Value) -> bool {
     elicitation.is_empty() || elicitation.contains_key("form")
 }
 
+/// Whether a client that declares these capabilities answers this request of a server.
+#[must_use]
+pub fn can_answer(capabilities: &Value, method: &str, params: &Value) -> bool {
+    let has = |key: &str| capabilities.get(key).is_some_and(Value::is_object);
+    match method {
+        "elicitation/create" if params.get("mode").and_then(Value::as_str) == Some("url") => {
+            capabilities.pointer("/elicitation/url").is_some_and(Value::is_object)
+        }
+        "elicitation/create" => can_elicit_form(capabilities),
+        "sampling/createMessage" => has("sampling"),
+        "roots/list" => has("roots"),
+        _ => false,
+    }
+}
+
+/// What of a client's capabilities a server of the other era is told: what it may ask.
+#[must_use]
+pub fn asked_of_client(capabilities: &Value) -> Value {
+    const ASKED: [&str; 3] = ["elicitation", "roots", "sampling"];
+    let all = capabilities.as_object().into_iter().flatten();
+    let asked = all.filter(|(key, value)| ASKED.contains(&key.as_str()) && value.is_object());
+    Value::Object(asked.map(|(key, value)| (key.clone(), value.clone())).collect())
+}
+
 /// Makes a legacy result one that a modern client expects.
 pub fn complete(method: &str, result: &mut Value) {
     let Some(object) = result.as_object_mut() else { return };

@@ -48,6 +48,10 @@ pub const VIOLATION_BYTES_MAX: usize = 600;
 
 /// Questions to a person that are open at one time.
 pub const APPROVALS_MAX: usize = 256;
+/// Requests to the client that one result of a server may bring.
+pub const INPUT_REQUESTS_MAX: usize = 8;
+/// Times that a server may want input for one call of a client of the other era.
+pub const INPUT_ROUNDS_MAX: u32 = 16;
 /// Time that a person has to answer.
 pub const APPROVAL_WAIT: Duration = Duration::from_secs(300);
 /// Time that a server has to answer `server/discover` before it is taken for a legacy one.

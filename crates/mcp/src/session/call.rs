@@ -2,7 +2,7 @@
 
 use super::Session;
 use super::client::token;
-use super::state::{Open, Phase, Stage, Target};
+use super::state::{Open, Phase, Stage, Subjected, Target};
 use crate::catalogue::Lookup;
 use crate::era::Era;
 use crate::gate::{Kind, Ticket};
@@ -26,6 +26,9 @@ impl Session {
             Ok(target) => target,
             Err(unroutable) => return self.fail(id, unroutable.code, &unroutable.reason),
         };
+        if self.resume(id, &message, &target) {
+            return;
+        }
         let Some(mut message) = self.check(id, message, &target) else { return };
         match self.settle_approval(&mut message, &target) {
             Ok(is_answered) => match self.check_input_responses(&message, &target) {
@@ -92,7 +95,12 @@ impl Session {
             unprefix(&mut message, &target.name);
         }
         let is_continued = message.params().get("cursor").is_some();
-        let stage = Stage::Gated { ticket, kind: target.kind, name: target.name, is_continued };
+        let is_bridged = self.phase(server) != Phase::Ready(target.era);
+        let kept = is_bridged.then(|| {
+            Box::new(Subjected { message: message.clone(), subject: target.subject(), rounds: 0 })
+        });
+        let (kind, name) = (target.kind, target.name);
+        let stage = Stage::Gated { ticket, kind, name, is_continued, kept };
         let open = Open {
             server,
             method: target.method,

@@ -35,6 +35,9 @@ impl Session {
         }
         let era = era::of_request(&message);
         self.client.era = Some(era);
+        if era == Era::Modern && !self.client.is_introduced {
+            self.introduce(&message, era);
+        }
         self.route_request(id, message, era);
     }
 
@@ -111,8 +114,9 @@ impl Session {
     pub(super) fn for_server(&mut self, server: usize, mut message: Message, era: Era) -> Vec<u8> {
         if self.phase(server) == Phase::Ready(Era::Modern) && era == Era::Legacy {
             let level = self.client.log_level.clone();
+            let capabilities = era::asked_of_client(&self.client.capabilities);
             let info = &self.client.info;
-            era::modernize(&mut message.value, &json!({}), info, level.as_deref());
+            era::modernize(&mut message.value, &capabilities, info, level.as_deref());
             message.changed = true;
         }
         message.into_line()
@@ -154,7 +158,7 @@ impl Session {
         }
     }
 
-    fn cancel(&mut self, message: Message) {
+    fn cancel(&mut self, mut message: Message) {
         let Some(id) = message.params().get("requestId").and_then(Id::parse) else { return };
         // A legacy client must not cancel its handshake.
         let is_handshake = matches!(self.open.get(&id), Some(open) if matches!(open.stage, Stage::Handshake { .. }));
@@ -167,6 +171,9 @@ impl Session {
         if let Stage::Asking(question) = &open.stage {
             self.withdraw_question(question);
         }
+        if matches!(open.stage, Stage::Input(_)) {
+            self.withdraw_input(&id, "the call was cancelled");
+        }
         if let Some(link) = self.links.get_mut(open.server) {
             let is_other = |body: &Body| !matches!(body, Body::Request { id: it, .. } if *it == id);
             link.waiting.retain(|message| is_other(&message.body));
@@ -176,6 +183,14 @@ impl Session {
         }
         self.give_back(open.stage);
         if is_at_server {
+            let at_server = self.at_server(&id);
+            if at_server != id
+                && let Some(place) = message.value.pointer_mut("/params/requestId")
+            {
+                *place = at_server.to_value();
+                message.changed = true;
+            }
+            self.aliases.remove(&at_server);
             self.remember_cancelled(id);
             self.send_server(open.server, message.into_line());
         }

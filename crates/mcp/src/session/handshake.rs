@@ -60,14 +60,16 @@ impl Session {
         if let Some(link) = self.links.get_mut(server) {
             link.handshakes += 1;
         }
-        // What a server may ask of the client cannot be passed to a modern one, so nothing is declared.
         let params = json!({
-            "protocolVersion": LEGACY_VERSION, "capabilities": {}, "clientInfo": self.client.info,
+            "protocolVersion": LEGACY_VERSION,
+            "capabilities": era::asked_of_client(&self.client.capabilities),
+            "clientInfo": self.client.info,
         });
         self.ask_server(server, "initialize", params, Job::Initialize, INITIALIZE_WAIT);
     }
 
-    fn introduce(&mut self, message: &Message, era: Era) {
+    pub(super) fn introduce(&mut self, message: &Message, era: Era) {
+        self.client.is_introduced = true;
         let params = message.params();
         let (capabilities, info) = match era {
             Era::Legacy => (params.get("capabilities"), params.get("clientInfo")),
@@ -278,6 +280,7 @@ impl Session {
             | Stage::Finishing { .. }
             | Stage::Waiting
             | Stage::Asking(_)
+            | Stage::Input(_)
             | Stage::Gathering(_)
             | Stage::Listening { .. } => false,
         };

@@ -7,6 +7,7 @@
 //! `finish` or `lost`.
 
 mod ask;
+mod bridge;
 mod call;
 mod client;
 mod gather;
@@ -20,6 +21,7 @@ mod result;
 mod server;
 mod state;
 mod subscribe;
+mod suspended;
 mod upstream_input;
 mod words;
 
@@ -36,6 +38,7 @@ use state::{Client, Link, Open, PersonAsked, Phase, Relayed, Routes, Stage};
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::Instant;
+use suspended::Suspended;
 
 pub use pending::{Question, Reply};
 
@@ -55,6 +58,10 @@ pub struct Session {
     questions: HashMap<Id, PersonAsked>,
     /// Requests of servers to the client, by the id that the client sees.
     relayed: HashMap<Id, Relayed>,
+    /// Calls of a modern client that wait for its answer to a legacy server, by their state.
+    suspended: HashMap<String, Suspended>,
+    /// Calls that went on since, by their id at the server: the client knows them by another.
+    aliases: HashMap<Id, Id>,
     approvals: Approvals,
     gathers: HashMap<u64, Gather>,
     routes: Routes,
@@ -142,6 +149,8 @@ impl Session {
             own: HashMap::new(),
             questions: HashMap::new(),
             relayed: HashMap::new(),
+            suspended: HashMap::new(),
+            aliases: HashMap::new(),
             approvals: Approvals::default(),
             gathers: HashMap::new(),
             routes: Routes::default(),
@@ -216,6 +225,7 @@ impl Session {
         self.now = now;
         self.expire_own();
         self.expire_questions();
+        self.expire_suspended();
         self.drain()
     }
 
@@ -227,6 +237,7 @@ impl Session {
         for (_, relayed) in std::mem::take(&mut self.relayed) {
             self.gate.lost(relayed.ticket);
         }
+        self.lose_suspended(None);
         for (_, own) in std::mem::take(&mut self.own) {
             self.give_back_own(own);
         }
@@ -254,14 +265,15 @@ impl Session {
     /// Whether no answer is owed to the client; a subscription is never answered.
     #[must_use]
     pub fn is_idle(&self) -> bool {
-        self.open
-            .values()
-            .all(|open| matches!(open.stage, Stage::Listening { .. } | Stage::Asking(_)))
+        self.open.values().all(|open| {
+            matches!(open.stage, Stage::Listening { .. } | Stage::Asking(_) | Stage::Input(_))
+        })
     }
 
     fn give_back(&self, stage: Stage) {
         match stage {
             Stage::Gated { ticket, .. } | Stage::Listening { ticket, .. } => self.gate.lost(ticket),
+            Stage::Input(input) => self.gate.lost(input.ticket),
             Stage::Plain
             | Stage::Tools { .. }
             | Stage::Handshake { .. }
@@ -306,7 +318,7 @@ impl Session {
     }
 
     fn is_taken(&self, id: &Id) -> bool {
-        self.open.contains_key(id) || self.cancelled.contains(id)
+        self.open.contains_key(id) || self.cancelled.contains(id) || self.is_suspended(id)
     }
 
     fn unavailable(&mut self, id: &Id, server: usize, reason: &str) {

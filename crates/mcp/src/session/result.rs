@@ -16,11 +16,16 @@ impl Session {
         server: usize,
         id: &Id,
         failed: bool,
-        message: Message,
+        mut message: Message,
     ) {
         if self.own.get(id).is_some_and(|own| own.server == server) {
             return self.own_response(id, failed, &message);
         }
+        let seen = self.seen_id(server, id);
+        if seen != *id {
+            message.set_id(&seen);
+        }
+        let id = &seen;
         let is_awaited = self.open.get(id).is_some_and(|open| {
             open.server == server
                 && match &open.stage {
@@ -30,6 +35,7 @@ impl Session {
                     | Stage::Judging { .. }
                     | Stage::Finishing { .. }
                     | Stage::Asking(_)
+                    | Stage::Input(_)
                     | Stage::Gathering(_)
                     | Stage::Listening { .. } => false,
                 }
@@ -46,8 +52,11 @@ impl Session {
     fn deliver(&mut self, id: &Id, open: Open, failed: bool, message: Message) {
         let Open { server, method, era, stage, .. } = open;
         match stage {
-            Stage::Gated { ticket, kind, name, is_continued } => {
+            Stage::Gated { ticket, kind, name, is_continued, kept } => {
                 let call = Answer { server, method, era, kind, name, is_continued };
+                if era == Era::Legacy && !failed && wants_input(message.outcome()) {
+                    return self.put_to_client(id, call, ticket, kept, &message);
+                }
                 self.finish(id, call, ticket, failed, message);
             }
             Stage::Tools { cursor } if !failed => self.tools_page(id, server, era, cursor, message),
@@ -64,6 +73,7 @@ impl Session {
             | Stage::Judging { .. }
             | Stage::Finishing { .. }
             | Stage::Asking(_)
+            | Stage::Input(_)
             | Stage::Gathering(_)
             | Stage::Listening { .. } => {}
         }
@@ -191,6 +201,7 @@ impl Session {
             let error = json!({"code": INTERNAL_ERROR, "message": text});
             return self.own_failed(id, &error);
         }
+        let id = &self.seen_id(server, id);
         let is_its = |open: &Open| {
             open.server == server
                 && matches!(open.stage, Stage::Plain | Stage::Gated { .. } | Stage::Tools { .. })
@@ -210,6 +221,9 @@ impl Session {
         if let Stage::Asking(question) = &open.stage {
             self.withdraw_question(question);
         }
+        if matches!(open.stage, Stage::Input(_)) {
+            self.withdraw_input(id, "the call has ended");
+        }
         self.give_back(open.stage);
         if is_tool {
             self.respond(id, reply::refusal(open.era, text));
@@ -220,8 +234,14 @@ impl Session {
 
     /// Whether a result carries a state that only we may issue.
     pub(super) fn forges_state(result: &Value) -> bool {
-        result.get("requestState").and_then(Value::as_str).is_some_and(Approvals::claims)
+        let state = result.get("requestState").and_then(Value::as_str);
+        state.is_some_and(|it| Approvals::claims(it) || Self::claims_input(it))
     }
+}
+
+/// Whether a result is none yet: its server wants to know something first.
+fn wants_input(result: &Value) -> bool {
+    result.get("resultType").and_then(Value::as_str) == Some("input_required")
 }
 
 /// The call that an answer belongs to.

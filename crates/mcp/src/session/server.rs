@@ -2,7 +2,7 @@
 
 use super::Session;
 use super::notice::said;
-use super::state::{Phase, Relayed, Stage};
+use super::state::{Phase, Relayed, Stage, Whence};
 use super::words::Said;
 use crate::era::Era;
 use crate::gate::{Begun, Call, Delivery, Kind};
@@ -35,6 +35,12 @@ impl Session {
         if method == "ping" {
             return self.send_server(server, message::response(&id, json!({})));
         }
+        if self.client.era == Some(Era::Modern) {
+            if let Err((code, reason)) = self.suspend(server, &id, method, &message) {
+                self.send_server(server, message::error(Some(&id), code, &reason));
+            }
+            return;
+        }
         let refused = match self.judge_server_request(server, &id, method, &message) {
             Ok(ticket) => {
                 let seen =
@@ -42,7 +48,8 @@ impl Session {
                 if seen != id {
                     message.set_id(&seen);
                 }
-                self.relayed.insert(seen, Relayed { server, id, ticket });
+                let whence = Whence::Server(id);
+                self.relayed.insert(seen, Relayed { server, whence, ticket });
                 return self.send_client(message.into_line());
             }
             Err(refused) => refused,
@@ -59,7 +66,7 @@ impl Session {
         message: &Message,
     ) -> Result<crate::gate::Ticket, (i64, String)> {
         let same = self.relayed.values().filter(|it| it.server == server);
-        if same.clone().any(|it| it.id == *id) {
+        if same.clone().any(|it| it.is(server, id)) {
             return Err((
                 INVALID_REQUEST,
                 "the id of this request is in use by another".to_owned(),
@@ -97,7 +104,13 @@ impl Session {
         if self.answer_question(id, failed, &message) {
             return;
         }
-        let Some(Relayed { server, id: origin, ticket }) = self.relayed.remove(id) else { return };
+        let Some(Relayed { server, whence, ticket }) = self.relayed.remove(id) else { return };
+        let origin = match whence {
+            Whence::Server(origin) => origin,
+            Whence::Result { call, key } => {
+                return self.input_came(&call, key, ticket, failed, &message);
+            }
+        };
         let refused = match self.gate.finish(ticket, message.outcome(), failed) {
             Ok(Delivery::AsItCame) => {
                 if origin != *id {
@@ -179,7 +192,10 @@ impl Session {
     /// A server takes its own request back.
     fn server_cancelled(&mut self, server: usize, mut message: Message) {
         let Some(origin) = message.params().get("requestId").and_then(Id::parse) else { return };
-        let found = self.relayed.iter().find(|(_, it)| it.server == server && it.id == origin);
+        if self.take_back_suspended(server, &origin) {
+            return;
+        }
+        let found = self.relayed.iter().find(|(_, it)| it.is(server, &origin));
         let Some(seen) = found.map(|(seen, _)| seen.clone()) else { return };
         if let Some(relayed) = self.relayed.remove(&seen) {
             self.gate.lost(relayed.ticket);
@@ -226,7 +242,8 @@ impl Session {
             | Stage::Tools { .. }
             | Stage::Judging { .. }
             | Stage::Waiting
-            | Stage::Asking(_) => true,
+            | Stage::Asking(_)
+            | Stage::Input(_) => true,
             Stage::Handshake { is_relayed, .. } => *is_relayed,
             // It has answered before it went.
             Stage::Finishing { .. } | Stage::Gathering(_) | Stage::Listening { .. } => false,
@@ -239,6 +256,9 @@ impl Session {
             }
         }
         self.lose_relayed(server);
+        self.lose_suspended(Some(server));
+        let open = &self.open;
+        self.aliases.retain(|_, seen| open.contains_key(seen));
         self.lose_own(server);
         self.answer_handshakes();
         if self.prefixes {

@@ -1,5 +1,6 @@
 //! What a session remembers of its client, its servers and the requests under way.
 
+use super::bridge::Input;
 use super::pending::{Finishing, Judging};
 use super::prompts::Prompts;
 use crate::approvals::Subject;
@@ -24,6 +25,8 @@ pub(super) struct Client {
     pub(super) capabilities: Value,
     pub(super) info: Value,
     pub(super) log_level: Option<String>,
+    /// Whether it said who it is and what it can do.
+    pub(super) is_introduced: bool,
     /// Whether it has an answer of ours to its handshake.
     pub(super) is_greeted: bool,
 }
@@ -36,6 +39,7 @@ impl Default for Client {
             capabilities: json!({}),
             info: json!({"name": "lazaret", "version": env!("CARGO_PKG_VERSION")}),
             log_level: None,
+            is_introduced: false,
             is_greeted: false,
         }
     }
@@ -164,8 +168,17 @@ pub(super) struct Progress {
 pub(super) enum Stage {
     /// At the server; its answer passes without the gate.
     Plain,
-    /// At the server; its answer goes through the gate.
-    Gated { ticket: Ticket, kind: Kind, name: String, is_continued: bool },
+    /// At the server; its answer goes through the gate. What was sent is kept where the server may want input in a way that the
+    /// client does not know.
+    Gated {
+        ticket: Ticket,
+        kind: Kind,
+        name: String,
+        is_continued: bool,
+        kept: Option<Box<Subjected>>,
+    },
+    /// With the client, which is asked what a modern server wants to know.
+    Input(Box<Input>),
     /// At the server: a page of tools.
     Tools { cursor: Option<String> },
     /// `initialize` or `server/discover`: at the server, or waiting until we have an answer.
@@ -222,9 +235,33 @@ pub(super) struct PersonAsked {
 #[derive(Debug)]
 pub(super) struct Relayed {
     pub(super) server: usize,
-    /// The id that the server chose.
-    pub(super) id: Id,
+    pub(super) whence: Whence,
     pub(super) ticket: Ticket,
+}
+
+/// What a request to the client comes from.
+#[derive(Debug)]
+pub(super) enum Whence {
+    /// A request of a legacy server, by the id that it chose.
+    Server(Id),
+    /// A modern server's result of this call, and the request's key in it.
+    Result { call: Id, key: String },
+}
+
+impl Relayed {
+    /// Whether it is the request that this server knows by this id.
+    pub(super) fn is(&self, server: usize, id: &Id) -> bool {
+        self.server == server && matches!(&self.whence, Whence::Server(it) if it == id)
+    }
+}
+
+/// A call whose server is of the other era, as it was sent.
+#[derive(Debug)]
+pub(super) struct Subjected {
+    pub(super) message: Message,
+    pub(super) subject: Subject,
+    /// Times that its server wanted input.
+    pub(super) rounds: u32,
 }
 
 /// Which server has what, where several stand behind one client.

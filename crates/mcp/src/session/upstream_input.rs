@@ -3,7 +3,6 @@
 use super::Session;
 use super::result::Answer;
 use super::state::Target;
-use crate::era::Era;
 use crate::gate::{Begun, Call, Delivery};
 use crate::message::Message;
 use crate::method;
@@ -26,12 +25,6 @@ impl Session {
         }
         if result.get("resultType").and_then(Value::as_str) != Some("input_required") {
             return Ok(());
-        }
-        if call.era == Era::Legacy {
-            return Err(
-                "The server wants input from you that your client's protocol version cannot give."
-                    .to_owned(),
-            );
         }
         let server = self.links.get(call.server).map_or("", |link| link.name.as_str());
         let requests = result.get("inputRequests").and_then(Value::as_object);
@@ -97,5 +90,5 @@ fn asked_by(response: &Value) -> &'static str {
     }
 }
 
-const ANSWER_CHANGED: &str =
+pub(super) const ANSWER_CHANGED: &str =
     "What was answered to the server must not go to it as it is, so the call was not made.";

@@ -68,7 +68,10 @@ impl Doors<'_> {
         event: &str,
         detail: &Value,
     ) -> Result<Value, String> {
-        ::mcp::names::check_server(server).map_err(|error| error.to_string())?;
+        // What happens to the gateway itself has no server.
+        if !server.is_empty() || matches!(event, CAGE | REACHED | GOES_ON) {
+            ::mcp::names::check_server(server).map_err(|error| error.to_string())?;
+        }
         let content = json!({ "server": server, "event": event, "detail": on_record(detail) });
         self.mcp_record(client, "mcp_lifecycle", content);
         match (started_by(detail), event) {
