@@ -57,6 +57,11 @@ impl Place {
         told(&self.command(words).output().unwrap())
     }
 
+    /// Another command on the same state.
+    pub(crate) fn state(&self, words: &[&str]) -> testkit::program::Ran<String> {
+        lazaret(self.dir.path().join("state"), words).run()
+    }
+
     /// The records of all runs.
     fn records(&self) -> Vec<Value> {
         let home = self.dir.path().join("state/exec");

@@ -4,6 +4,7 @@ mod acts;
 mod agents;
 mod approvals;
 mod beside;
+mod beside_agents;
 mod browser;
 mod catalogue;
 mod channels;

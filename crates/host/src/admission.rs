@@ -1,7 +1,8 @@
 //! Who is admitted: the files of the five layers, for one session.
 //!
 //! INVARIANT (FailClosed): a machine without users and agents in files is one person's, with or without settings. As
-//! soon as one of those is there, all that the session needs must be there and be understood, or there is no session.
+//! soon as one of those is there, all that the session needs must be there and be understood, or there is no session. A
+//! program of the person's own (a coding agent, a client of MCP servers) is none of the host's agents and needs no manifest.
 
 use std::fs;
 use std::io::{self, Read};
@@ -11,11 +12,13 @@ use std::sync::Arc;
 use model::{Caller, Objection, ToolDef, UserId};
 use monitor::Admission;
 use policy::access::{
-    FILE_BYTES_MAX, FileError, Glob, Global, KnownTools, Manifest, Origin, User, Users,
+    Agents, FILE_BYTES_MAX, FileError, Glob, Global, KnownTools, Manifest, Origin, User, Users,
 };
 
 use crate::providers::{NotBuilt, Providers};
 
+/// The person at this machine, as doors name them that nobody else reaches, and as the users file may.
+pub(crate) const LOCAL_USER: &str = "me";
 const SETTINGS: &str = "config.yaml";
 const USERS: &str = "users.yaml";
 pub(crate) const AGENTS: &str = "agents";
@@ -106,42 +109,83 @@ pub fn admission_from(
     tools: &[ToolDef],
     origin: Origin,
 ) -> Result<Admission, AdmissionError> {
-    let [settings, users, agents] = [SETTINGS, USERS, AGENTS].map(|it| home.join(it));
-    let Some(because) = first_there(&[users.clone(), agents.clone()])? else {
+    let [users, agents] = [USERS, AGENTS].map(|it| home.join(it));
+    let Some(because) = first_there(&[users, agents.clone()])? else {
         return of_one_person(home, who, origin);
     };
     let manifest = agents.join(who.agent.as_str()).join(MANIFEST);
-
-    let global = Global::parse(&text(&settings, &because)?).map_err(|it| wrong(&settings, it))?;
-    let known = KnownTools::default().with(tools.iter().map(|it| it.name.as_str()));
-    let all = Users::parse(&text(&users, &because)?, &known).map_err(|it| wrong(&users, it))?;
+    let ByFiles { global, user } = by_files(home, who, tools, &because)?;
     let manifest = Manifest::parse(&who.agent, &text(&manifest, &because)?)
         .map_err(|it| wrong(&manifest, it))?;
+    user.may_use(&manifest).map_err(|it| AdmissionError::NotOpen(Box::new(it)))?;
+    Ok(layered(global, manifest, user, origin))
+}
 
+/// The same for a program of the person at this machine, at a door that only they can reach: a hook, a client of MCP servers, what
+/// asks by a proxy. Beside agents that the host runs it goes on as before: it has no manifest, and the settings, the
+/// person's own entry in the users file and the policy count.
+///
+/// A name that an agent of the host has is not had without its manifest; whoever the users file does not name has no session.
+///
+/// # Errors
+/// As [`admission`].
+pub fn admission_of_program(
+    home: &Path,
+    who: &Caller,
+    tools: &[ToolDef],
+) -> Result<Admission, AdmissionError> {
+    let [users, agents] = [USERS, AGENTS].map(|it| home.join(it));
+    let is_hosted = first_there(&[agents.join(who.agent.as_str())])?.is_some();
+    let because = first_there(&[users, agents])?.filter(|_| !is_hosted);
+    let Some(because) = because else { return admission(home, who, tools) };
+    let ByFiles { global, mut user } = by_files(home, who, tools, &because)?;
+    let manifest = Manifest::silent(&who.agent);
+    if who.user.as_str() == LOCAL_USER {
+        // The list in the users file is of agents that the host runs; this one the person starts themselves.
+        user.agents = Agents::Only(vec![who.agent.clone()]);
+    }
+    user.may_use(&manifest).map_err(|it| AdmissionError::NotOpen(Box::new(it)))?;
+    Ok(layered(global, manifest, user, Origin::Local))
+}
+
+/// What a machine that admits by files says of a user.
+struct ByFiles {
+    global: Global,
+    user: User,
+}
+
+fn by_files(
+    home: &Path,
+    who: &Caller,
+    tools: &[ToolDef],
+    because: &Path,
+) -> Result<ByFiles, AdmissionError> {
+    let [settings, users] = [SETTINGS, USERS].map(|it| home.join(it));
+    let global = Global::parse(&text(&settings, because)?).map_err(|it| wrong(&settings, it))?;
+    let known = KnownTools::default().with(tools.iter().map(|it| it.name.as_str()));
+    let all = Users::parse(&text(&users, because)?, &known).map_err(|it| wrong(&users, it))?;
     let user = all.get(who.user.as_str()).cloned().ok_or_else(|| AdmissionError::UnknownUser {
         user: who.user.clone(),
         path: shown(&users),
     })?;
-    user.may_use(&manifest).map_err(|it| AdmissionError::NotOpen(Box::new(it)))?;
-    Ok(Admission::Layered {
+    Ok(ByFiles { global, user })
+}
+
+fn layered(global: Global, manifest: Manifest, user: User, origin: Origin) -> Admission {
+    Admission::Layered {
         global: Arc::new(global),
         manifest: Arc::new(manifest),
         user: Arc::new(user),
         origin,
         sub_agents: Vec::new(),
-    })
+    }
 }
 
 /// One person's machine: the settings count, and nothing else is said of who may do what.
 fn of_one_person(home: &Path, who: &Caller, origin: Origin) -> Result<Admission, AdmissionError> {
     let Some(global) = settings(home)? else { return Ok(Admission::OnePerson) };
-    Ok(Admission::Layered {
-        global: Arc::new(global),
-        manifest: Arc::new(Manifest::silent(&who.agent)),
-        user: Arc::new(User::local(who.user.clone())),
-        origin,
-        sub_agents: Vec::new(),
-    })
+    let manifest = Manifest::silent(&who.agent);
+    Ok(layered(global, manifest, User::local(who.user.clone()), origin))
 }
 
 /// The settings in the state directory `home`, if there are any.

@@ -54,7 +54,9 @@ mod web;
 pub mod worker;
 pub mod workspace;
 
-pub use admission::{AdmissionError, admission, admission_from, providers, settings, users};
+pub use admission::{
+    AdmissionError, admission, admission_from, admission_of_program, providers, settings, users,
+};
 pub use agent_session::{AgentSession, SessionOptions, record_refused};
 pub use aside::set_aside;
 pub use belongings::{Belongings, Gone, Put};

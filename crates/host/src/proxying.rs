@@ -164,7 +164,7 @@ impl Access for Given {
 /// Opens the session of a program, and says what it may reach. Where the manifest gives no network, nothing does.
 fn admit(home: &Path, gate: &Gate, who: &Caller) -> Result<Rules, GateError> {
     let tools = proxy::tools().map_err(GateError::unable)?;
-    let admission = crate::admission(home, who, &tools).map_err(|error| {
+    let admission = crate::admission_of_program(home, who, &tools).map_err(|error| {
         if error.is_refusal() { GateError::refused(error) } else { GateError::usage(error) }
     })?;
     if admission.closes_network() {

@@ -11,11 +11,10 @@ use monitor::{Approver, Begun, Opening, Output};
 use super::carried::Carried;
 use super::fetching::Watch;
 use super::tools;
+use crate::admission::LOCAL_USER;
 use crate::doors::mcp::servers::Servers;
 use crate::gate::Gate;
 
-/// For whom a coding agent on one person's machine works.
-const USER: &str = "me";
 /// Calls of one session that are under way at once.
 const WAITING_MAX: usize = 256;
 
@@ -88,7 +87,7 @@ impl Hooked {
         let text = |it: &dyn std::fmt::Display| it.to_string();
         let who = Caller {
             session: SessionId::parse(id).map_err(|it| text(&it))?,
-            user: UserId::parse(USER).map_err(|it| text(&it))?,
+            user: UserId::parse(LOCAL_USER).map_err(|it| text(&it))?,
             agent: AgentId::parse(host.as_str()).map_err(|it| text(&it))?,
             door: Kind::of_static("hook"),
         };
@@ -113,7 +112,7 @@ impl Hooked {
     /// Opens it with the tools that are known now.
     fn reopen(&self, gate: &Gate) -> Result<(), String> {
         let tools: Vec<ToolDef> = self.tools.values().cloned().collect();
-        let admission = crate::admission(&self.home, &self.who, &tools);
+        let admission = crate::admission_of_program(&self.home, &self.who, &tools);
         let admission = admission.map_err(|error| {
             crate::record_refused(gate, &self.who, &error.to_string());
             error.to_string()

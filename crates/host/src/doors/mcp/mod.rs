@@ -41,6 +41,7 @@ use serde_json::{Value, json};
 use super::Doors;
 use super::verdict::{question, reason};
 use super::{before, observing};
+use crate::admission::LOCAL_USER;
 use crate::ipc::socket::folder_of_peer;
 use request::Judged;
 
@@ -48,8 +49,6 @@ use request::Judged;
 const WAITING_MAX: usize = 1024;
 /// Clients of servers at once: they stay connected, and hooks need room beside them.
 const CLIENTS_MAX: usize = 256;
-/// For whom a client on one person's machine works.
-const USER: &str = "me";
 /// What servers may ask of a client, and whether that changes anything.
 const DECLARED: &[(&str, Access)] =
     &[("roots", Access::Read), ("sampling", Access::Write), ("elicitation", Access::Write)];
@@ -141,7 +140,7 @@ impl Doors<'_> {
         let text = |it: &dyn std::fmt::Display| it.to_string();
         let who = Caller {
             session: session.clone(),
-            user: UserId::parse(USER).map_err(|it| text(&it))?,
+            user: UserId::parse(LOCAL_USER).map_err(|it| text(&it))?,
             agent: AgentId::parse("mcp").map_err(|it| text(&it))?,
             door: Kind::of_static("mcp"),
         };
@@ -165,7 +164,7 @@ impl Doors<'_> {
     fn mcp_reopen(&self, client: &mut Client) -> Result<(), String> {
         client.listed.forget_shown();
         let tools: Vec<ToolDef> = client.tools.values().cloned().collect();
-        let admission = crate::admission(self.home, &client.who, &tools);
+        let admission = crate::admission_of_program(self.home, &client.who, &tools);
         let admission = admission.map_err(|error| error.to_string())?;
         let opening = Opening {
             who: client.who.clone(),
