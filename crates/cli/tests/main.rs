@@ -32,6 +32,7 @@ mod explain;
 mod gate;
 mod guide;
 mod hooked;
+mod instructed;
 mod ipc;
 mod mcp;
 mod mcp_cage;

@@ -69,6 +69,11 @@ pub enum Event {
         /// What it said last, where the host tells. Its user has seen it.
         message: Option<String>,
     },
+    /// Instructions have been read to the model.
+    Instructions {
+        /// The file that they stand in, where the host says so.
+        path: Option<String>,
+    },
     /// Anything else that the host reports.
     Other,
 }
@@ -108,6 +113,7 @@ impl Event {
             | Self::SubagentStop { .. }
             | Self::Compact { .. }
             | Self::Stop { .. }
+            | Self::Instructions { .. }
             | Self::Other => None,
         }
     }

@@ -139,6 +139,12 @@ impl<'a> Input<'a> {
         message.as_str().filter(|it| !it.is_empty()).map(str::to_owned)
     }
 
+    /// Returns the file that the event is about.
+    pub(crate) fn file(&self) -> Option<String> {
+        let path = self.object.get("file_path")?.as_str()?;
+        (!path.is_empty()).then(|| path.to_owned())
+    }
+
     /// Returns the host's own result; a tool that gave nothing leaves the field out.
     pub(crate) fn result(&self) -> Value {
         self.find(self.dialect.fields.result).map(|it| it.1.clone()).unwrap_or_default()

@@ -170,6 +170,7 @@ fn understand(
         Kind::SubagentStop => Event::SubagentStop { id: id()? },
         Kind::Compact => Event::Compact { summary: input.summary() },
         Kind::Stop => Event::Stop { message: input.last_message() },
+        Kind::Instructions => Event::Instructions { path: input.file() },
         Kind::Other => Event::Other,
     })
 }

@@ -36,6 +36,7 @@ pub(crate) fn reshaped(seen: Option<&Seen>, text: &str) -> Value {
             | Event::SubagentStop { .. }
             | Event::Compact { .. }
             | Event::Stop { .. }
+            | Event::Instructions { .. }
             | Event::Other,
         )
         | None => shell(text, None),

@@ -115,6 +115,7 @@ fn typical(kind: Option<Kind>) -> Option<Seen> {
         | Kind::SubagentStop
         | Kind::Compact
         | Kind::Stop
+        | Kind::Instructions
         | Kind::Other => None,
     }
 }

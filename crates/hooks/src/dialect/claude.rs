@@ -3,6 +3,7 @@
 use super::row::{Kind, Row, Say};
 use super::{CLAUDE_FIELDS, Dialect, McpNames};
 use crate::host::Host;
+use crate::instructions::{Instructions, SHARED};
 
 /// Shared with hosts that copied the form.
 pub(super) const DENY: &str = r#"{"hookSpecificOutput":{"hookEventName":$event,"permissionDecision":"deny","permissionDecisionReason":$text}}"#;
@@ -65,7 +66,7 @@ pub(super) static DIALECT: Dialect = Dialect {
         Row::new("WorktreeCreate", Kind::Other).deny(Say::EXIT_2),
         Row::new("PreModelSwitch", Kind::Other).deny(Say::EXIT_2),
         Row::new("PermissionDenied", Kind::Other),
-        Row::new("InstructionsLoaded", Kind::Other),
+        Row::new("InstructionsLoaded", Kind::Instructions),
         Row::new("FileChanged", Kind::Other),
         Row::new("DirectoryAdded", Kind::Other),
         Row::new("CwdChanged", Kind::Other),
@@ -77,6 +78,10 @@ pub(super) static DIALECT: Dialect = Dialect {
         Row::new("MessageDisplay", Kind::Other),
         Row::new("Setup", Kind::Other),
     ],
+    instructions: Instructions {
+        files: &["CLAUDE.md", "CLAUDE.local.md", ".claude/CLAUDE.md", SHARED],
+        folders: &[(".claude/rules", ".md"), (".claude/agents", ".md"), (".claude/commands", ".md")],
+    },
     unknown: Row::new("", Kind::Other).deny(Say::EXIT_2),
     tools: include_str!("../tools/claude.json"),
 };

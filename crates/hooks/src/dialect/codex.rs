@@ -4,6 +4,7 @@ use super::claude::{BLOCK, CONTEXT, DENY, PERMISSION_DENY};
 use super::row::{Kind, Row, Say};
 use super::{CLAUDE_FIELDS, Dialect, McpNames};
 use crate::host::Host;
+use crate::instructions::{Instructions, SHARED};
 
 pub(super) static DIALECT: Dialect = Dialect {
     host: Host::Codex,
@@ -43,6 +44,7 @@ pub(super) static DIALECT: Dialect = Dialect {
         Row::new("PostCompact", Kind::Compact),
         Row::new("Stop", Kind::Stop),
     ],
+    instructions: Instructions { files: &["AGENTS.override.md", SHARED], folders: &[] },
     unknown: Row::new("", Kind::Other).deny(Say::EXIT_2),
     tools: include_str!("../tools/codex.json"),
 };

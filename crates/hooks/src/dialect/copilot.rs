@@ -7,6 +7,7 @@ use super::claude::{BLOCK, CONTEXT as NESTED_CONTEXT, DENY as NESTED_DENY};
 use super::row::{Kind, Row, Say};
 use super::{Dialect, Fields, McpNames};
 use crate::host::Host;
+use crate::instructions::{Instructions, SHARED};
 
 const DENY: &str = r#"{"permissionDecision":"deny","permissionDecisionReason":$text}"#;
 const ASK: &str = r#"{"permissionDecision":"ask","permissionDecisionReason":$text}"#;
@@ -97,6 +98,10 @@ pub(super) static DIALECT: Dialect = Dialect {
         Row::new("Notification", Kind::Other),
         Row::new("ErrorOccurred", Kind::Other),
     ],
+    instructions: Instructions {
+        files: &[".github/copilot-instructions.md", SHARED, "CLAUDE.md", "GEMINI.md"],
+        folders: &[(".github/instructions", ".md"), (".github/agents", ".md")],
+    },
     unknown: Row::new("", Kind::Other).deny(Say::EXIT_2),
     tools: include_str!("../tools/copilot.json"),
 };

@@ -6,6 +6,7 @@
 use super::row::{Given, Kind, Row, Say};
 use super::{Dialect, Fields, McpNames};
 use crate::host::Host;
+use crate::instructions::{Instructions, SHARED};
 
 const NOTHING: Say = Say::json("{}");
 const ALLOW: Say = Say::json(r#"{"permission":"allow"}"#);
@@ -80,6 +81,10 @@ pub(super) static DIALECT: Dialect = Dialect {
         watched("afterAgentThought", Kind::Other),
         watched("workspaceOpen", Kind::Other),
     ],
+    instructions: Instructions {
+        files: &[".cursorrules", SHARED, "CLAUDE.md"],
+        folders: &[(".cursor/rules", ".mdc"), (".cursor/rules", ".md")],
+    },
     unknown: Row::new("", Kind::Other).pass(NOTHING).deny(Say::EXIT_2),
     tools: include_str!("../tools/cursor.json"),
 };

@@ -4,6 +4,7 @@ use super::claude::CONTEXT;
 use super::row::{Kind, Row, Say};
 use super::{CLAUDE_FIELDS, Dialect, McpNames};
 use crate::host::Host;
+use crate::instructions::{Instructions, SHARED};
 
 const DENY: &str = r#"{"decision":"deny","reason":$text}"#;
 /// Context before a tool is ignored; this is at least shown to the person.
@@ -34,6 +35,7 @@ pub(super) static DIALECT: Dialect = Dialect {
         Row::new("AfterModel", Kind::Other),
         Row::new("Notification", Kind::Other),
     ],
+    instructions: Instructions { files: &["GEMINI.md", ".gemini/GEMINI.md", SHARED], folders: &[] },
     unknown: Row::new("", Kind::Other).deny(Say::EXIT_2),
     tools: include_str!("../tools/gemini.json"),
 };

@@ -12,6 +12,7 @@ pub use row::Kind;
 pub(crate) use row::{Given, Row, Say};
 
 use crate::host::Host;
+use crate::instructions::Instructions;
 
 /// How one host speaks.
 #[derive(Debug)]
@@ -23,6 +24,8 @@ pub struct Dialect {
     pub(crate) mcp: McpNames,
     pub(crate) fields: &'static Fields,
     pub(crate) events: &'static [Row],
+    /// What it reads to its model as instructions.
+    pub instructions: Instructions,
     /// What is said to an event that is not in the table.
     pub(crate) unknown: Row,
     /// The definitions of the built-in tools, as JSON.

@@ -17,6 +17,7 @@
 use super::row::{Kind, Row, Say};
 use super::{Dialect, Fields, McpNames};
 use crate::host::Host;
+use crate::instructions::{Instructions, SHARED};
 
 const NOTHING: Say = Say::json("{}");
 const ALLOW: Say = Say::json(r#"{"decision":"allow"}"#);
@@ -60,6 +61,10 @@ pub(super) static DIALECT: Dialect = Dialect {
         watched("session.compacted", Kind::Compact),
         watched("session.idle", Kind::Stop),
     ],
+    instructions: Instructions {
+        files: &[SHARED, "CLAUDE.md", "CONTEXT.md"],
+        folders: &[(".opencode/agent", ".md"), (".opencode/agents", ".md"), (".opencode/rules", ".md")],
+    },
     unknown: Row::new("", Kind::Other).pass(NOTHING).deny(Say::EXIT_2),
     tools: include_str!("../tools/opencode.json"),
 };

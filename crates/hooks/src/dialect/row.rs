@@ -25,6 +25,8 @@ pub enum Kind {
     Compact,
     /// The agent ends its turn.
     Stop,
+    /// Instructions have been read to the model.
+    Instructions,
     /// Anything else.
     Other,
 }

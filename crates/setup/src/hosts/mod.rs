@@ -29,6 +29,7 @@ pub(crate) const PLUGIN_MARK: &str = "// Made by `lazaret init`; `lazaret uninst
 const CLAUDE: &[&str] = &[
     "SessionStart",
     "SessionEnd",
+    "InstructionsLoaded",
     "UserPromptSubmit",
     "PreToolUse",
     "PermissionRequest",
@@ -58,8 +59,15 @@ const CODEX: &[&str] = &[
     "SubagentStop",
     "Stop",
 ];
-const GEMINI: &[&str] =
-    &["SessionStart", "SessionEnd", "BeforeAgent", "BeforeTool", "AfterTool", "PreCompress"];
+const GEMINI: &[&str] = &[
+    "SessionStart",
+    "SessionEnd",
+    "BeforeAgent",
+    "BeforeTool",
+    "AfterTool",
+    "AfterAgent",
+    "PreCompress",
+];
 /// Events of Gemini CLI that need a matcher to fire for every tool.
 const GEMINI_MATCHED: &[&str] = &["BeforeTool", "AfterTool"];
 const CURSOR: &[&str] = &[

@@ -38,7 +38,8 @@ fn is_needed(kind: Kind) -> bool {
         | Kind::After
         | Kind::Failed
         | Kind::SubagentStart
-        | Kind::SubagentStop => true,
+        | Kind::SubagentStop
+        | Kind::Instructions => true,
         Kind::Compact | Kind::Stop | Kind::Other => false,
     }
 }

@@ -25,7 +25,7 @@ impl HookDoor<'_> {
         let mentions = text.split('@').skip(1).filter_map(mention);
         for name in mentions.filter(|it| is_foreign(it)).take(MENTIONED_MAX) {
             // What is not there, or is no file, the host does not read either.
-            let Some(said) = mentioned(&trust::place(name, cwd, user_home)) else { continue };
+            let Some(said) = text_of(&trust::place(name, cwd, user_home)) else { continue };
             let heard = Heard { source: Source::File, origin: name, text: &said };
             self.gate.monitor.hear(&session.who, &heard).map_err(|it| it.to_string())?;
         }
@@ -46,8 +46,8 @@ fn mention(text: &str) -> Option<&str> {
     (!name.is_empty()).then_some(name)
 }
 
-/// What a file that a prompt names says, as far as it is read. A pipe is not waited for.
-fn mentioned(path: &Path) -> Option<String> {
+/// What a file says that the host reads to its model, as far as it is read. A pipe is not waited for.
+pub(super) fn text_of(path: &Path) -> Option<String> {
     let path = files::resolved(path).ok()?;
     let file = files::private::open_with(&path, OpenOptions::new().read(true)).ok()?;
     let mut bytes = Vec::new();

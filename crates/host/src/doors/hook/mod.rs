@@ -9,12 +9,14 @@ mod call;
 mod carried;
 mod fetching;
 mod folder;
+mod instructing;
 mod interactive;
 mod lineage;
 mod mentioned;
 mod prompt;
 mod scheduled;
 mod session;
+mod spoken;
 mod stamps;
 mod tools;
 
@@ -26,21 +28,18 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use aegx::{Principal, RecordType};
 use evidence::NewRecord;
 use hooks::{Answer, Event, Host, Reply, Seen};
-use model::{Kind, Source};
-use monitor::{Heard, Refusal, Verdict};
+use model::Kind;
 use serde_json::json;
 
 use crate::doors::mcp::Kept;
 use crate::doors::notify::Notifier;
-use crate::doors::verdict::{question, reason};
-use crate::doors::{before, saying};
+use crate::doors::before;
 use crate::gate::Gate;
 use crate::trust::Trust;
 use announced::Announced;
 use call::Came;
 use carried::{Carried, Which};
 use lineage::Seats;
-use prompt::Prompt;
 use session::Hooked;
 use stamps::Stamps;
 
@@ -146,6 +145,7 @@ impl<'a> HookDoor<'a> {
                 if GOES_ON.contains(&source.as_str()) {
                     before::hear_of(self.gate, &session.who)?;
                 }
+                self.hear_instructions(&mut session)?;
                 let welcome = self.welcome(&session);
                 let dialect = hooks::dialect(host);
                 let later = dialect.tells(hooks::Kind::Prompt);
@@ -166,6 +166,12 @@ impl<'a> HookDoor<'a> {
             Event::After { tool, output, failed, shape } => {
                 self.after(&mut session, tool, Came { output, failed: *failed, shape })
             }
+            Event::Instructions { path } => {
+                self.hear_instructions(&mut session)?;
+                let path = path.as_deref().map(Path::new);
+                path.map_or(Ok(()), |it| self.hear_instruction(&mut session, it))?;
+                Ok(Reply::Pass)
+            }
             Event::Stop { message } => {
                 self.settle(&mut session)?;
                 self.said(&session, message.as_deref())
@@ -180,47 +186,6 @@ impl<'a> HookDoor<'a> {
             | Event::SubagentStart { .. }
             | Event::SessionEnd
             | Event::Other => Ok(Reply::Pass),
-        }
-    }
-
-    /// The user's own words, unless an agent wrote them for another.
-    fn prompt(&self, session: &mut Hooked, is_agents: bool, text: &str) -> Result<Reply, String> {
-        self.settle(session)?;
-        let Prompt { users, others } = Prompt::of(session.host, text);
-        let monitor = &self.gate.monitor;
-        let hear = |source, text: &str| {
-            let heard = Heard { source, origin: "prompt", text };
-            monitor.hear(&session.who, &heard).map(drop)
-        };
-        let heard = if is_agents || scheduled::is_one(self.home, text) {
-            hear(Source::Agent, text)
-        } else {
-            let others = if others.is_empty() { Ok(()) } else { hear(Source::Tool, others) };
-            // A turn of the user begins by what they say, and by nothing else.
-            let users = || match users.is_empty() {
-                true => Ok(()),
-                false => monitor.hear_turn(&session.who, users).map(drop),
-            };
-            others.and_then(|()| users())
-        };
-        match heard {
-            Ok(()) => {}
-            // The host drops the prompt, and shows the reason.
-            Err(Refusal::Stopped(verdict)) => return Ok(stopped(&verdict)),
-            Err(error) => return Err(error.to_string()),
-        }
-        self.hear_mentioned(session, users)?;
-        Ok(Reply::Pass)
-    }
-
-    /// What the agent said last. Its user has seen it, so that nothing can be held back: what it gives away is on record, and
-    /// the person is told.
-    fn said(&self, session: &Hooked, message: Option<&str>) -> Result<Reply, String> {
-        let Some(message) = message else { return Ok(Reply::Pass) };
-        match saying::say(self.gate, &session.who, message) {
-            Ok(()) => Ok(Reply::Pass),
-            Err(Refusal::Stopped(verdict)) => Ok(Reply::Deny { reason: reason(&verdict) }),
-            Err(error) => Err(error.to_string()),
         }
     }
 
@@ -381,14 +346,6 @@ impl<'a> HookDoor<'a> {
         // It stays as it is, recorded or not.
         let _ = self.gate.journal.append(record);
     }
-}
-
-/// A prompt that is not taken in, in the words of its host.
-fn stopped(verdict: &Verdict) -> Reply {
-    if verdict.decision.asks() {
-        return Reply::Ask { reason: question(verdict) };
-    }
-    Reply::Deny { reason: reason(verdict) }
 }
 
 /// A thread that panicked has left nothing half done: every change is one call.

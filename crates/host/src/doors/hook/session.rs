@@ -18,6 +18,9 @@ use crate::gate::Gate;
 /// Calls of one session that are under way at once.
 const WAITING_MAX: usize = 256;
 
+/// Texts of one session that are known to have been heard.
+const INSTRUCTED_MAX: usize = 1024;
+
 /// The key of commands that run on; no call has it.
 const RUNS_ON: &str = "";
 
@@ -38,6 +41,8 @@ pub(super) struct Hooked {
     asked: HashMap<String, AskedCall>,
     /// Calls whose results came by the gateway before their server.
     elsewhere: HashSet<String>,
+    /// What was read to the model as instructions, and heard.
+    instructed: HashSet<Digest>,
     /// What was there before commands that reach the network, by their calls.
     watched: Vec<(String, Watch)>,
 }
@@ -103,6 +108,7 @@ impl Hooked {
             begun: HashMap::new(),
             asked: HashMap::new(),
             elsewhere: HashSet::new(),
+            instructed: HashSet::new(),
             watched: Vec::new(),
         };
         session.reopen(gate)?;
@@ -157,6 +163,12 @@ impl Hooked {
         // What cannot be resolved is nowhere that is trusted.
         self.cwd = files::resolved(Path::new(cwd)).ok();
         gate.own.works_in(&self.who.session, self.cwd.as_deref());
+    }
+
+    /// Notes a text that instructs the model; false if it was heard before.
+    pub(super) fn instructs(&mut self, text: Digest) -> bool {
+        // Behind so many, each is heard again: that is the worse of the two.
+        self.instructed.len() >= INSTRUCTED_MAX || self.instructed.insert(text)
     }
 
     /// Whether an agent has started it: its prompts are that agent's words.
