@@ -43,6 +43,7 @@ mod mcp_http;
 mod mcp_remote;
 mod messages;
 mod observe;
+mod past_gateway;
 mod plugin_run;
 mod poisoned;
 mod policy;

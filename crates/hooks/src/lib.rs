@@ -19,6 +19,7 @@ mod read;
 mod reply;
 mod reshape;
 mod result_text;
+mod speaker;
 mod template;
 mod tools;
 
@@ -30,4 +31,5 @@ pub use host::Host;
 pub use instructions::Instructions;
 pub use read::{DEPTH_MAX, INPUT_BYTES_MAX, ReadError, read};
 pub use reply::{Answer, Reply};
+pub use speaker::Speaker;
 pub use tools::{definition, tools};

@@ -224,7 +224,7 @@ impl Session {
     /// [`Self::count_answer`], once the change is kept.
     pub(crate) fn absorb_heard(
         &mut self,
-        label: &TaintTag,
+        (label, sandboxed): (&TaintTag, Option<&str>),
         text: &str,
         now: i64,
     ) -> (Change, Confirmation) {
@@ -242,6 +242,7 @@ impl Session {
         change.provenance =
             Some(self.ledger.said(label.source, &label.origin, text, &orders_to_assistant));
         change.record = Some(label.record.clone());
+        change.sandboxed = sandboxed.map(str::to_owned).into_iter().collect();
         self.take_labels(&change);
         (change, understood)
     }

@@ -35,7 +35,20 @@ impl Monitor {
     /// # Errors
     /// If it cannot be recorded or kept; then the agent must not see it.
     pub fn hear(&self, who: &Caller, heard: &Heard<'_>) -> Result<Understanding, Refusal> {
-        self.take_in(who, heard, Begins::Nothing)
+        self.take_in(who, heard, Begins::Nothing, None)
+    }
+
+    /// The same for words of a tool server that whoever runs this machine has sandboxed: nothing may be done because of them.
+    ///
+    /// # Errors
+    /// As [`Monitor::hear`].
+    pub fn hear_sandboxed(
+        &self,
+        who: &Caller,
+        heard: &Heard<'_>,
+        server: &str,
+    ) -> Result<Understanding, Refusal> {
+        self.take_in(who, heard, Begins::Nothing, Some(server))
     }
 
     /// The user says something, and a turn of theirs begins with it.
@@ -44,7 +57,7 @@ impl Monitor {
     /// If it cannot be recorded or kept; then it was not said, though a turn may have begun.
     pub fn hear_turn(&self, who: &Caller, text: &str) -> Result<Understanding, Refusal> {
         let heard = Heard { source: Source::User, origin: "", text };
-        self.take_in(who, &heard, Begins::Turn)
+        self.take_in(who, &heard, Begins::Turn, None)
     }
 
     /// Somebody who is not the user says something, and a turn begins with it: calls in it are theirs, and the user has
@@ -59,7 +72,7 @@ impl Monitor {
         text: &str,
     ) -> Result<Understanding, Refusal> {
         let heard = Heard { source: Source::Channel, origin, text };
-        self.take_in(who, &heard, Begins::TurnOfOthers)
+        self.take_in(who, &heard, Begins::TurnOfOthers, None)
     }
 
     /// Takes in a text. A turn begins once it is recorded, and before it counts.
@@ -68,6 +81,7 @@ impl Monitor {
         who: &Caller,
         heard: &Heard<'_>,
         begins: Begins,
+        sandboxed: Option<&str>,
     ) -> Result<Understanding, Refusal> {
         let turned_away = |error| self.turned_away(who, heard.text.as_bytes(), error);
         let session = self.sessions().get(who).map_err(turned_away)?;
@@ -96,7 +110,7 @@ impl Monitor {
         if let Some(turn) = turn {
             self.keep_soon(&mut session, &turn)?;
         }
-        let (change, answer) = session.absorb_heard(&label, heard.text, now);
+        let (change, answer) = session.absorb_heard((&label, sandboxed), heard.text, now);
         self.keep(&mut session, &change)?;
         session.count_answer(&change);
         self.tell_parents(&mut session, &change)?;

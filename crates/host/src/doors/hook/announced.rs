@@ -5,8 +5,7 @@ use std::time::{Duration, Instant};
 
 use aegx::Digest;
 use hooks::ToolUse;
-use model::Source;
-use monitor::{Heard, Output};
+use monitor::Output;
 use serde_json::{Map, Value};
 
 use super::session::{Hooked, key_of};
@@ -75,8 +74,7 @@ impl HookDoor<'_> {
         let mut session = lock(&session);
         let Some(begun) = session.take_begun(key) else {
             // Its turn is over, or somebody spoke of its end before it: what it says is heard all the same.
-            let heard = Heard { source: Source::Tool, origin: "a server", text: &output.body };
-            self.gate.monitor.hear(&session.who, &heard).map_err(|error| error.to_string())?;
+            self.hear_of_server(&session, "a server", &output.body, output.sandboxed.as_deref())?;
             return Ok(self.gate.monitor.without_secrets(&output.body).into_owned());
         };
         session.seen_elsewhere(key);

@@ -1,20 +1,19 @@
 //! A call of a coding agent: judged before its tool runs, and its result taken in afterwards.
 
 use std::borrow::Cow;
-use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 
 use evidence::{Clock as _, SystemClock};
 use hooks::{Host, Reply, ToolUse};
 use model::{RawCall, Source};
-use monitor::{Asked, Begun, Heard, Output, Refusal, Status, taint};
+use monitor::{Asked, Begun, Output, Refusal, Status, taint};
 use serde_json::{Value, json};
 
 use super::around::paths_named;
 use super::carried::Found;
+use super::past_gateway::OfServer;
 use super::session::{AskedCall, Hooked, key_of};
 use super::{HookDoor, interactive, scheduled, tools};
-use crate::doors::mcp::servers::Brings;
 use crate::doors::observing;
 use crate::doors::verdict::{question, reason};
 
@@ -111,11 +110,10 @@ impl HookDoor<'_> {
         }
         let status = if failed { Status::Failed } else { Status::Done };
         let mut came = Output { status, ..Output::text(output) };
-        match &tool.mcp {
-            Some(mcp) => {
-                let Brings { tag, is_sandboxed } = self.brings_past_gateway(&mcp.server)?;
+        match self.of_server(session, tool)? {
+            Some(OfServer { tag, sandboxed }) => {
                 came.tags.extend(tag);
-                came.sandboxed = is_sandboxed.then(|| mcp.server.clone());
+                came.sandboxed = sandboxed;
             }
             None => came.tags = self.tags(session, tool, &begun)?,
         }
@@ -175,16 +173,8 @@ impl HookDoor<'_> {
                 "why": "a result came of a call that no hook announced",
             }),
         );
-        let heard = Heard { source: Source::Tool, origin: &tool.name, text: output };
-        self.gate.monitor.hear(&session.who, &heard).map_err(|error| error.to_string())?;
+        self.hear_of_tool(session, tool, output)?;
         Ok(Reply::Pass)
-    }
-
-    /// What a result of a server brings along that the gateway did not see.
-    fn brings_past_gateway(&self, server: &str) -> Result<Brings, String> {
-        let mut servers = self.servers.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = servers.now(self.home).map_err(|error| error.to_string())?;
-        Ok(known.brings_past_gateway(server, SystemClock.unix_seconds()))
     }
 
     /// What a result brings along: what lies in a folder that is not trusted may be anybody's.

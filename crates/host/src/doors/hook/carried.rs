@@ -10,8 +10,8 @@ use std::path::Path;
 use aegx::Digest;
 use evidence::{Clock as _, SystemClock};
 use hooks::ToolUse;
-use model::{EffectKind, RawCall, Source};
-use monitor::{Asked, Begun, Heard};
+use model::{EffectKind, RawCall};
+use monitor::{Asked, Begun};
 use serde::{Deserialize, Serialize};
 
 use super::session::{AskedCall, Hooked};
@@ -143,8 +143,7 @@ impl HookDoor<'_> {
                 return Ok(Found::Begun(Box::new(begun)));
             }
         }
-        let heard = Heard { source: Source::Tool, origin: &tool.name, text: output };
-        self.gate.monitor.hear(&session.who, &heard).map_err(|error| error.to_string())?;
+        self.hear_of_tool(session, tool, output)?;
         Ok(Found::Heard)
     }
 

@@ -13,6 +13,7 @@ mod instructing;
 mod interactive;
 mod lineage;
 mod mentioned;
+mod past_gateway;
 mod prompt;
 mod scheduled;
 mod session;

@@ -88,6 +88,13 @@ impl Servers {
         let level = self.level(server, !self.lines.contains_key(server));
         Brings::of(level, server, now)
     }
+
+    /// The servers that nothing is let out after, by name.
+    pub fn sandboxed(&self) -> impl Iterator<Item = &str> {
+        let all = self.trust.iter().filter(|it| *it.1 == Trust::Sandboxed);
+        all.map(|it| it.0.as_str())
+    }
+
     /// Takes in by which line a server is started or reached; says whether it is another one than the one that is trusted. Nobody
     /// relies on the name of a server that is not.
     pub fn starts(&mut self, server: &str, by: StartedBy) -> bool {
