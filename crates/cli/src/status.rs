@@ -45,6 +45,8 @@ pub(crate) struct Args {
 /// What one door saw and another did not, where the daemon counts it.
 const ALARMS: &[(&str, &str)] = &[
     ("/hooks/missed", "results of calls that no hook announced"),
+    ("/hooks/past_gateway", "calls that went past the gateway to a server behind it"),
+    ("/hooks/unannounced", "calls at the gateway that the agent's hook had not announced"),
     (
         "/hooks/changed",
         "files changed between calls that no door saw written (yours, if you edited them)",

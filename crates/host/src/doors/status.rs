@@ -21,6 +21,8 @@ impl Doors<'_> {
                 "sessions": self.hook.open_sessions(),
                 "waiting": self.hook.waiting(),
                 "missed": self.hook.missed(),
+                "past_gateway": self.hook.past_gateway(),
+                "unannounced": self.hook.unannounced_calls(),
                 "changed": self.hook.changed(),
             },
             "serve": self.served.as_ref().map(|it| it.status()),

@@ -76,7 +76,7 @@ fn of_kind(
     let text = |key: &str| content.get(key).and_then(Value::as_str).unwrap_or_default();
     match kind {
         "door_missed" => {
-            // A result, a file, or a program at a door.
+            // A call or its result, a file, or a program at a door.
             let about = ["tool", "file", "door"].map(text).into_iter().find(|it| !it.is_empty());
             Some((Level::Error, format!("{}: {}", about.unwrap_or(kind), text("why"))))
         }

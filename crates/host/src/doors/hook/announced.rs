@@ -1,5 +1,6 @@
-//! Calls of servers' tools that a hook has let through: the gateway before the server knows them again, so that one call
-//! is judged once, in the session where the user's words are known.
+//! Calls of servers' tools that a hook has seen: the gateway before the server knows those again that it let through, so that one call
+//! is judged once, in the session where the user's words are known. What one of the two doors saw and the other did not is
+//! in `both_doors`.
 
 use std::time::{Duration, Instant};
 
@@ -13,32 +14,52 @@ use super::{HookDoor, lock};
 
 /// How long a call may take from its hook to its server.
 const ON_THE_WAY_MAX: Duration = Duration::from_secs(60);
-/// Calls that are on the way at once.
+/// How long it is known that a hook has seen a call.
+const KNOWN_MAX: Duration = Duration::from_secs(3600);
+/// Calls that are known at once.
 const ANNOUNCED_MAX: usize = 4096;
 
 /// A call on its way to a server.
 pub(super) struct Announced {
     call: Digest,
+    /// The same, by whatever name the agent has for the tool.
+    pub(super) form: Digest,
     session: String,
     key: String,
     at: Instant,
+    /// Was it let through, so that it need not be judged again?
+    is_judged: bool,
+    /// Has the gateway seen it?
+    pub(super) is_met: bool,
+}
+
+impl Announced {
+    /// Did a hook let it through that no gateway has seen?
+    pub(super) fn is_past_gateway(&self) -> bool {
+        self.is_judged && !self.is_met
+    }
 }
 
 impl HookDoor<'_> {
-    /// Notes that a call goes to a server now.
-    pub(super) fn announce(&self, session: &Hooked, tool: &ToolUse) {
+    /// Notes that a call goes to a server now, or (`is_judged` is not so) will if the agent's user wants it.
+    pub(super) fn announce(&self, session: &Hooked, tool: &ToolUse, is_judged: bool) {
         let Some(mcp) = &tool.mcp else { return };
         let mut announced = lock(&self.announced);
         let (id, key) = (session.who.session.as_str(), key_of(tool));
         // One call is announced once, however often its hook comes.
-        announced
-            .retain(|it| it.at.elapsed() < ON_THE_WAY_MAX && !(it.session == id && it.key == key));
+        announced.retain(|it| it.at.elapsed() < KNOWN_MAX && !(it.session == id && it.key == key));
+        if announced.len() >= ANNOUNCED_MAX {
+            announced.retain(|it| it.at.elapsed() < ON_THE_WAY_MAX);
+        }
         if announced.len() < ANNOUNCED_MAX {
             announced.push(Announced {
                 call: digest(&mcp.server, &mcp.tool, &tool.args),
+                form: form(&mcp.server, &mcp.tool, &tool.args),
                 session: id.to_owned(),
                 key,
                 at: Instant::now(),
+                is_judged,
+                is_met: false,
             });
         }
     }
@@ -53,10 +74,20 @@ impl HookDoor<'_> {
         let nothing = Map::new();
         let call = digest(server, tool, arguments.as_object().unwrap_or(&nothing));
         let mut announced = lock(&self.announced);
-        announced.retain(|it| it.at.elapsed() < ON_THE_WAY_MAX);
-        let at = announced.iter().position(|it| it.call == call)?;
-        let found = announced.remove(at);
-        Some((found.session, found.key))
+        let is_it = |it: &&mut Announced| {
+            it.is_judged && !it.is_met && it.call == call && it.at.elapsed() < ON_THE_WAY_MAX
+        };
+        let found = announced.iter_mut().find(is_it)?;
+        found.is_met = true;
+        Some((found.session.clone(), found.key.clone()))
+    }
+
+    /// Takes out what is known of a call, which has come back.
+    pub(super) fn withdraw(&self, session: &Hooked, key: &str) -> Option<Announced> {
+        let mut announced = lock(&self.announced);
+        let id = session.who.session.as_str();
+        let at = announced.iter().position(|it| it.session == id && it.key == key)?;
+        Some(announced.swap_remove(at))
     }
 
     /// Takes in what such a call gave back, in the session of its hook; gives what may be seen of it.
@@ -87,4 +118,12 @@ impl HookDoor<'_> {
 fn digest(server: &str, tool: &str, args: &Map<String, Value>) -> Digest {
     let args = aegx::SortedObject(args).to_string();
     Digest::of(format!("{}\0{server}{}\0{tool}{args}", server.len(), tool.len()).as_bytes())
+}
+
+/// A call as it is known by any name that an agent could make of its server and its tool. It lets nothing through.
+pub(super) fn form(server: &str, tool: &str, args: &Map<String, Value>) -> Digest {
+    let name = format!("{server}_{tool}");
+    let name: String =
+        name.chars().map(|it| if it.is_ascii_alphanumeric() { it } else { '_' }).collect();
+    Digest::of(format!("{name}{}", aegx::SortedObject(args)).as_bytes())
 }

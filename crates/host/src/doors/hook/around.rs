@@ -19,7 +19,7 @@ const TOLD_MAX: usize = 8;
 impl HookDoor<'_> {
     /// A call was let through.
     pub(super) fn begins(&self, session: &mut Hooked, tool: &ToolUse, begun: Begun) {
-        self.announce(session, tool);
+        self.announce(session, tool, true);
         self.look_at_files(session, tool);
         if begun.fetches() {
             self.watch(session, tool);

@@ -60,6 +60,7 @@ impl HookDoor<'_> {
                     let (kind, call) = (verdict.effect, verdict.action);
                     let args = tools::digest_of(tool);
                     session.asks(key_of(tool), AskedCall { kind, call, args });
+                    self.announce(session, tool, false);
                     self.watch(session, tool);
                     self.look_at_files(session, tool);
                 } else if let Some(id) = verdict.approval {
@@ -81,6 +82,7 @@ impl HookDoor<'_> {
     ) -> Result<Reply, String> {
         let Came { output, failed, shape } = came;
         let key = key_of(tool);
+        self.came_back(session, tool, (&key, failed))?;
         if session.was_seen_elsewhere(&key) {
             self.ends(session, tool, Vec::new());
             return Ok(Reply::Pass);

@@ -123,6 +123,17 @@ impl Seats {
         far.min().map(|it| it.2)
     }
 
+    /// The session whose agent has started a client of servers, itself or by something between: the nearest.
+    pub(super) fn of_client(&self, client: &Lineage) -> Option<&str> {
+        let above = self.all.iter().filter_map(|(session, seat)| match seat {
+            Seat::Known { agent, seen, .. } => {
+                Some((client.position(*agent)?, u64::MAX - seen, session.as_str()))
+            }
+            Seat::One(_) => None,
+        });
+        above.min().map(|it| it.2)
+    }
+
     /// A session is over.
     pub(super) fn leave(&mut self, session: &str) {
         self.all.remove(session);
@@ -168,6 +179,10 @@ mod tests {
         assert_eq!(seats.above(&line(&[60, 61, 62, 63, 0, 100])), Some("b"));
         seats.leave("b");
         assert_eq!(seats.above(&line(&[60, 61, 62, 63, 0, 100])), Some("a"));
+        // A client of servers is as near as a hook, or nearer.
+        assert_eq!(seats.of_client(&line(&[90, 0, 100])), Some("a"));
+        assert_eq!(seats.of_client(&line(&[90, 91, 92, 93, 94, 0, 100])), Some("a"));
+        assert_eq!(seats.of_client(&line(&[90, 100])), None);
         // One that has gone is not waited for.
         seats.see(Host::Codex, "c", &line(&[70, 71, 72]));
         seats.see(Host::Codex, "c", &line(&[73, 71, 72]));

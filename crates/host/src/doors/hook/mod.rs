@@ -5,6 +5,7 @@
 
 mod announced;
 mod around;
+mod both_doors;
 mod call;
 mod carried;
 mod fetching;
@@ -66,6 +67,9 @@ pub struct HookDoor<'a> {
     carried: Mutex<HashMap<Which, Carried>>,
     /// What one door saw and another did not.
     missed: AtomicU64,
+    /// Calls to servers behind the gateway that it did not see, and calls that it saw and no hook announced.
+    past_gateway: AtomicU64,
+    unannounced: AtomicU64,
     /// Files that changed between calls, and nobody was seen to write them.
     changed: AtomicU64,
     stamps: Mutex<Stamps>,
@@ -88,6 +92,8 @@ impl<'a> HookDoor<'a> {
             announced: Mutex::default(),
             carried: Mutex::new(carried::taken(home)),
             missed: AtomicU64::new(0),
+            past_gateway: AtomicU64::new(0),
+            unannounced: AtomicU64::new(0),
             changed: AtomicU64::new(0),
             stamps: Mutex::default(),
             seats: Mutex::default(),

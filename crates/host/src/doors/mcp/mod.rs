@@ -39,6 +39,7 @@ use monitor::{Approver, Asked, Begun, Doing, Opening, Refusal};
 use serde_json::{Value, json};
 
 use super::Doors;
+use super::hook::Lineage;
 use super::verdict::{question, reason};
 use super::{before, observing};
 use crate::admission::LOCAL_USER;
@@ -64,6 +65,8 @@ struct Client {
     next: u64,
     /// By which line each server of this connection was started or reached: trust is for that, and not for its name.
     started: HashMap<String, String>,
+    /// The processes that it comes from.
+    lineage: Lineage,
     /// Names of tools that were listed, by server, and which of them were said to look like another server's.
     listed: Listed,
 }
@@ -104,6 +107,7 @@ impl Doors<'_> {
                 return self.say_error(stream, "refused", &why);
             }
         };
+        client.lineage = Lineage::of_peer(stream, None);
         // Its servers were started there, and read relative paths from there.
         self.gate.own.works_in(&client.who.session, folder_of_peer(stream).as_deref());
         let mut under_way = Vec::new();
@@ -152,6 +156,7 @@ impl Doors<'_> {
             started: HashMap::new(),
             known: Kept::default(),
             next: session::first_ticket().map_err(|it| text(&it))?,
+            lineage: Lineage::default(),
             listed: Listed::default(),
         };
         self.mcp_reopen(&mut client)?;
@@ -298,9 +303,12 @@ impl Doors<'_> {
         asked: &Judged<'_>,
         trust: Trust,
     ) -> Result<Result<Waiting, Value>, String> {
-        let announced = || self.hook.announced(asked.server, asked.name, asked.arguments);
-        if let Some((session, key)) = (asked.kind == "tool").then(announced).flatten() {
-            return Ok(Ok(Waiting::Hook { session, key, server: asked.server.to_owned() }));
+        if asked.kind == "tool" {
+            let announced = self.hook.announced(asked.server, asked.name, asked.arguments);
+            if let Some((session, key)) = announced {
+                return Ok(Ok(Waiting::Hook { session, key, server: asked.server.to_owned() }));
+            }
+            self.hook.meet(&client.lineage, (asked.server, asked.name), asked.arguments);
         }
         let name = asked.tool();
         let kind = asked.host_kind();
