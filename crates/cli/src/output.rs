@@ -139,10 +139,34 @@ pub(crate) fn count(number: u64, noun: &str) -> String {
     format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
 
+/// A span of time, short: `45s`, `12m`, `3h`.
+pub(crate) fn ago(seconds: i64) -> String {
+    match seconds.max(0) {
+        it @ 0..60 => format!("{it}s"),
+        it @ 60..3600 => format!("{}m", it / 60),
+        it @ 3600..172_800 => format!("{}h", it / 3600),
+        it => format!("{}d", it / 86_400),
+    }
+}
+
 /// Shows that something is going on; nothing in a pipe.
 pub(crate) fn spinner(text: &'static str) -> ProgressBar {
     if !io::stderr().is_terminal() {
         return ProgressBar::hidden();
     }
     ProgressBar::new_spinner().with_message(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spans_of_time_are_short() {
+        let told =
+            [(-5, "0s"), (59, "59s"), (60, "1m"), (3599, "59m"), (3600, "1h"), (200_000, "2d")];
+        for (seconds, text) in told {
+            assert_eq!(ago(seconds), text);
+        }
+    }
 }

@@ -1,6 +1,7 @@
 //! `lazaret status`: what stands guard now, in one look.
 
 mod agent;
+mod hooks;
 
 use evidence::{Clock as _, Reader, SystemClock};
 use host::doors::mcp::servers::Servers;
@@ -24,7 +25,7 @@ use self::agent::OfAgent;
 
 /// Show what stands guard now.
 ///
-/// Which doors are open and what goes through them, the newest sessions, what waits for an answer of
+/// Which doors are open and what goes through them, which agents' hooks are wired and when each called last, the newest sessions, what waits for an answer of
 /// yours, which folders you trust, whether somebody only watches, and how long the journal is and up to where it is
 /// signed. With an agent: its sessions, what was stopped there, its jobs, and its keys.
 ///
@@ -95,10 +96,12 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     let uncaged: Vec<&str> =
         servers.caged.iter().filter(|it| !it.1).map(|it| it.0.as_str()).collect();
     let watch = Observe::of(&home).map_err(Failure::usage)?.filter(|it| it.holds(now));
+    let hooks = hooks::all(&args.home, doors.as_ref());
     if args.json {
         let trusted = trust.folders().iter().map(|it| it.path.display().to_string());
         output::json(&json!({
             "doors": doors,
+            "hooks": hooks.iter().map(hooks::OfHost::to_json).collect::<Vec<_>>(),
             "sessions": sessions.iter().map(sessions::value).collect::<Vec<_>>(),
             "agent": agent.as_ref().map(OfAgent::to_json),
             "approvals": waiting,
@@ -112,6 +115,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         return Ok(Exit::Done);
     }
     show(doors.as_ref(), waiting, bytes, &trust);
+    hooks.iter().for_each(hooks::OfHost::show);
     if let Some(kept) = &signed {
         let text = format!("signed     the first {} records, {}", kept.size, kept.ts);
         output::told(false, &text);

@@ -27,6 +27,7 @@ mod shellword;
 mod surroundings;
 mod toml;
 mod trust;
+mod unguarded;
 mod uninstall;
 mod wiring;
 
@@ -40,5 +41,6 @@ pub use manifest::ManifestError;
 pub use plan::{Change, Note, Options, Plan, plan};
 pub use surroundings::{Surroundings, VARIABLES};
 pub use trust::codex_trust_hash;
+pub use unguarded::{Unguarded, unguarded};
 pub use uninstall::{Outcome, UninstallError, Uninstalled, uninstall};
 pub use wiring::{Wiring, wiring};

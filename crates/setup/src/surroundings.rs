@@ -38,11 +38,13 @@ impl Surroundings {
             Host::Gemini => self.home.join(".gemini"),
             Host::Cursor => self.home.join(".cursor"),
             Host::Copilot => self.moved("COPILOT_HOME").unwrap_or(self.home.join(".copilot")),
-            Host::OpenCode => {
-                let config = self.moved("XDG_CONFIG_HOME").unwrap_or(self.home.join(".config"));
-                config.join("opencode")
-            }
+            Host::OpenCode => self.config().join("opencode"),
         }
+    }
+
+    /// The folder of most programs' configuration.
+    pub(crate) fn config(&self) -> PathBuf {
+        self.moved("XDG_CONFIG_HOME").unwrap_or(self.home.join(".config"))
     }
 
     /// The file that holds our hooks.

@@ -11,3 +11,4 @@ mod shown;
 mod state;
 mod support;
 mod taken_back;
+mod unguarded;

@@ -71,28 +71,9 @@ fn destinations(all: &[String]) -> String {
     }
 }
 
-/// A span of time, short: `45s`, `12m`, `3h`.
-pub(super) fn ago(seconds: i64) -> String {
-    match seconds.max(0) {
-        it @ 0..60 => format!("{it}s"),
-        it @ 60..3600 => format!("{}m", it / 60),
-        it @ 3600..172_800 => format!("{}h", it / 3600),
-        it => format!("{}d", it / 86_400),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn spans_of_time_are_short() {
-        let told =
-            [(-5, "0s"), (59, "59s"), (60, "1m"), (3599, "59m"), (3600, "1h"), (200_000, "2d")];
-        for (seconds, text) in told {
-            assert_eq!(ago(seconds), text);
-        }
-    }
 
     #[test]
     fn long_values_are_cut_and_nothing_acts_on_a_terminal() {

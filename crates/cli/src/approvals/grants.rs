@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use store::SqliteStore;
 
 use super::text::{self, quoted};
-use super::{deed, failure, parse_id, short};
+use super::{failure, parse_id, short};
 use crate::act::{Act, By};
 use crate::failure::{Exit, Failure};
 use crate::home::Home;
@@ -117,7 +117,7 @@ fn value(it: &Standing, now: i64) -> Value {
 }
 
 fn lines(it: &Standing, now: i64, paint: &Paint) -> Vec<String> {
-    let left = deed::ago(it.expires.saturating_sub(now));
+    let left = output::ago(it.expires.saturating_sub(now));
     let state = state(it, now);
     let state = if state == "holds" { paint.good(state) } else { paint.faint(state) };
     let by = text::seen(it.by.as_str());

@@ -128,8 +128,8 @@ fn lines(it: &Approval, now: i64, paint: &Paint) -> Vec<String> {
     let shown = &it.question.shown;
     let live = matches!(it.state, ApprovalState::Pending | ApprovalState::Approved);
     let left = it.question.expires.saturating_sub(now);
-    let left = if live { format!(", {} left", deed::ago(left)) } else { String::new() };
-    let age = deed::ago(now.saturating_sub(it.question.created));
+    let left = if live { format!(", {} left", output::ago(left)) } else { String::new() };
+    let age = output::ago(now.saturating_sub(it.question.created));
     let word = if it.hindered.is_some() { "stopped" } else { it.state.as_str() };
     let state = format!("{word:<8}");
     let state =

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use evidence::{Clock as _, SystemClock};
 use host::trust::Trust;
 use serde_json::json;
-use setup::{CanCage, Found, Host, Options, Plan, find, plan};
+use setup::{CanCage, Found, Host, Options, Plan, Unguarded, find, plan, unguarded};
 
 use super::{surroundings, verify};
 use crate::act::{Act, By};
@@ -73,18 +73,21 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     let project = args.project.as_deref().map(files::resolved).transpose();
     let around = surroundings(&args.home, project.map_err(Failure::usage)?)?;
     let found = find(&around);
+    let open = if args.no_mcp { Vec::new() } else { unguarded(&around) };
     if !args.json {
         show_found(&found);
+        show_unguarded(&open);
     }
+    let found = (found.as_slice(), open.as_slice());
     let which: Vec<Host> = match args.agents.as_slice() {
-        [] => found.iter().map(|it| it.host).collect(),
+        [] => found.0.iter().map(|it| it.host).collect(),
         some => some.to_vec(),
     };
     if which.is_empty() {
         output::hint(
             "no coding agent was found; name one with --agent, or see `lazaret mcp --help`",
         );
-        tell_json(args, &found, None, &[]);
+        tell_json(args, found, None, &[]);
         return Ok(Exit::Done);
     }
     let managed = args.managed.then(|| PathBuf::from(ROOT));
@@ -98,7 +101,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     if planned.is_empty() {
         output::told(args.json, "everything is wired already");
     } else if args.dry_run {
-        tell_json(args, &found, Some(&planned), &[]);
+        tell_json(args, found, Some(&planned), &[]);
         return Ok(Exit::Done);
     } else {
         if !args.yes && !person::says_yes(&[], "change these files; a copy of each is kept")? {
@@ -111,7 +114,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     }
     daemon::start(&args.home.dir()?)?;
     let verified = verify::all(&args.home, &around, &which);
-    tell_json(args, &found, Some(&planned), &verified);
+    tell_json(args, found, Some(&planned), &verified);
     if !args.json {
         verify::show(&verified);
         tell_trust(args)?;
@@ -120,10 +123,23 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
 }
 
 /// The same for programs.
-fn tell_json(args: &Args, found: &[Found], planned: Option<&Plan>, verified: &[verify::Row]) {
+fn tell_json(
+    args: &Args,
+    (found, open): (&[Found], &[Unguarded]),
+    planned: Option<&Plan>,
+    verified: &[verify::Row],
+) {
     if !args.json {
         return;
     }
+    let open = open.iter().map(|it| {
+        json!({
+            "program": it.program,
+            "file": it.file.display().to_string(),
+            "servers": it.servers.as_ref().ok(),
+            "problem": it.servers.as_ref().err(),
+        })
+    });
     let found = found.iter().map(|it| {
         json!({ "agent": it.host.as_str(), "servers": it.servers.len(), "problems": it.problems })
     });
@@ -133,6 +149,7 @@ fn tell_json(args: &Args, found: &[Found], planned: Option<&Plan>, verified: &[v
     let notes = notes.map(|it| json!({ "agent": it.host.as_str(), "note": it.text }));
     output::json(&json!({
         "found": found.collect::<Vec<_>>(),
+        "not_guarded": open.collect::<Vec<_>>(),
         "files": files,
         "changed": !args.dry_run && !files.is_empty(),
         "notes": notes.collect::<Vec<_>>(),
@@ -164,6 +181,23 @@ fn show_found(found: &[Found]) {
         for problem in &it.problems {
             output::note(&format!("  {problem}"));
         }
+    }
+}
+
+/// Servers of programs that we do not wire. Names are the user's own, and may be anything.
+fn show_unguarded(open: &[Unguarded]) {
+    let next = "to guard one, write `lazaret mcp --name NAME --` before its command";
+    for it in open {
+        let file = it.file.display();
+        let text = match &it.servers {
+            Ok(names) => format!(
+                "{} reaches MCP servers that no gate guards: {} (`{file}`); {next}",
+                it.program,
+                names.join(", ")
+            ),
+            Err(why) => format!("what MCP servers {} reaches is not known: {why}", it.program),
+        };
+        output::note(&aegx::verify::printable(&text).to_string());
     }
 }
 

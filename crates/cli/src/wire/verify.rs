@@ -4,6 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::io::{Read, Write};
 
 use evidence::{Clock as _, SystemClock};
+use host::doors::hook::CANARY_SESSION as SESSION;
 use serde_json::{Value, json};
 use setup::{Host, Surroundings, Wiring, find, wiring};
 use store::Oversight as _;
@@ -34,8 +35,6 @@ pub(crate) struct Args {
     json: bool,
 }
 
-/// The session in which canaries are judged.
-const SESSION: &str = "lazaret-verify";
 /// A command that no policy lets run. It goes to our own hook as text, and nowhere else.
 const CANARY: &str = "rm -rf --no-preserve-root /";
 /// What a denial of ours says.
@@ -181,7 +180,7 @@ fn described(host: Host) -> (&'static str, Value) {
 }
 
 /// Has the agent itself called the hook, in a session of its own?
-fn has_called(home: &Home, host: Host) -> Result<bool, String> {
+pub(crate) fn has_called(home: &Home, host: Host) -> Result<bool, String> {
     let store = sessions::open(home).map_err(|it| it.message().to_owned())?;
     let Some(store) = store else { return Ok(false) };
     let rows = store.sessions(SESSIONS_MAX).map_err(|it| it.to_string())?;

@@ -17,6 +17,7 @@ impl Doors<'_> {
             "under_way": self.calls.count(),
             "connections": self.open.load(Ordering::Acquire).saturating_sub(1),
             "hooks": {
+                "called": self.hook.called(),
                 "answered": self.answered.load(Ordering::Relaxed),
                 "sessions": self.hook.open_sessions(),
                 "waiting": self.hook.waiting(),

@@ -22,13 +22,13 @@ mod spoken;
 mod stamps;
 mod tools;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use aegx::{Principal, RecordType};
-use evidence::NewRecord;
+use evidence::{Clock as _, NewRecord, SystemClock};
 use hooks::{Answer, Event, Host, Reply, Seen};
 use model::Kind;
 use serde_json::json;
@@ -55,6 +55,9 @@ const GOES_ON: &[&str] = &["resume", "fork", "compact"];
 /// How much of a hook's input that is refused is recorded, in bytes.
 const PREVIEW_BYTES_MAX: usize = 400;
 
+/// The session in which `lazaret verify` describes calls to our own hooks: no agent's.
+pub const CANARY_SESSION: &str = "lazaret-verify";
+
 /// The door.
 pub struct HookDoor<'a> {
     gate: &'a Gate,
@@ -73,6 +76,8 @@ pub struct HookDoor<'a> {
     /// Files that changed between calls, and nobody was seen to write them.
     changed: AtomicU64,
     stamps: Mutex<Stamps>,
+    /// When each host called last, in seconds since 1970.
+    called: Mutex<BTreeMap<&'static str, i64>>,
     /// From which processes the hooks of sessions come.
     seats: Mutex<Seats>,
     notifier: Notifier,
@@ -96,6 +101,7 @@ impl<'a> HookDoor<'a> {
             unannounced: AtomicU64::new(0),
             changed: AtomicU64::new(0),
             stamps: Mutex::default(),
+            called: Mutex::default(),
             seats: Mutex::default(),
             notifier: Notifier::default(),
             servers: Mutex::default(),
@@ -132,6 +138,9 @@ impl<'a> HookDoor<'a> {
                 return hooks::answer(host, event, None, &Reply::Deny { reason });
             }
         };
+        if seen.session != CANARY_SESSION {
+            lock(&self.called).insert(host.as_str(), SystemClock.unix_seconds());
+        }
         let reply = self.reply(host, &seen, lineage).unwrap_or_else(|why| {
             let content = json!({ "host": host.as_str(), "event": event, "error": why });
             self.record("hook_refused", &content);
@@ -313,6 +322,12 @@ impl<'a> HookDoor<'a> {
     pub fn is_watching(&self) -> bool {
         let sessions: Vec<_> = lock(&self.sessions).values().cloned().collect();
         sessions.iter().any(|it| lock(it).is_watching())
+    }
+
+    /// When each host has called last, in seconds since 1970.
+    #[must_use]
+    pub fn called(&self) -> BTreeMap<&'static str, i64> {
+        lock(&self.called).clone()
     }
 
     /// How often a result came of a call that no hook had announced.
