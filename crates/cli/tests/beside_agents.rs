@@ -43,8 +43,7 @@ fn hooks_and_clients_of_servers_go_on_as_before() {
     });
     assert_eq!(state.hook_of("codex", "PreToolUse", &codex).trim().trim_matches(['{', '}']), "");
     let server = server_file("server.py");
-    let words =
-        ["mcp", "--name", "notes", "--no-cage", "--", "python3", "-B", server.as_str()];
+    let words = ["mcp", "--name", "notes", "--no-cage", "--", "python3", "-B", server.as_str()];
     let mut client = Client::of(state.path(), &words);
     client.tools();
     let said = client.call("look", json!({ "name": "plain" }));

@@ -1,7 +1,11 @@
 //! Calls that pass the hook of an agent and the gateway before its server: what one of the two did not see is an alarm.
 
+#![expect(
+    clippy::indexing_slicing,
+    reason = "test helpers; clippy's exceptions cover only `#[test]` functions"
+)]
+
 use serde_json::{Value, json};
-use testkit::program::Run as _;
 
 use crate::doors::{State, fetch_orders};
 use crate::mcp::{Client, server_file};

@@ -1,5 +1,11 @@
 //! What `lazaret status` says of the hooks of agents, and `lazaret init` of servers that it does not guard.
 
+#![expect(
+    clippy::indexing_slicing,
+    clippy::unwrap_used,
+    reason = "test helpers; clippy's exceptions cover only `#[test]` functions"
+)]
+
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -64,7 +70,11 @@ fn init_tells_of_servers_of_programs_that_it_does_not_wire() {
     files::private::replace(&folder.join("settings.json"), servers.to_string().as_bytes()).unwrap();
     let words = ["init", "--agent", "claude", "--dry-run"];
     let ran = by(&state, &program, &words).run();
-    assert!(ran.err.contains("Zed reaches MCP servers that no gate guards: tickets"), "{}", ran.err);
+    assert!(
+        ran.err.contains("Zed reaches MCP servers that no gate guards: tickets"),
+        "{}",
+        ran.err
+    );
     let told = by(&state, &program, &[&words[..], &["--json"]].concat()).run().object();
     assert_eq!(told["not_guarded"][0]["program"], "Zed");
     assert_eq!(told["not_guarded"][0]["servers"], json!(["tickets"]));

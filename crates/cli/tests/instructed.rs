@@ -1,5 +1,10 @@
 //! What a coding agent reads to its model as instructions, without a call: outside content in a folder that nobody trusts.
 
+#![expect(
+    clippy::unwrap_used,
+    reason = "test helpers; clippy's exceptions cover only `#[test]` functions"
+)]
+
 use std::fs;
 use std::path::Path;
 
@@ -106,7 +111,10 @@ fn what_gemini_says_last_ends_its_turn() {
         state.hook_of("gemini", event, &input)
     };
     said("BeforeAgent", json!({ "prompt": "list" }));
-    said("BeforeTool", json!({ "tool_name": "run_shell_command", "tool_input": { "command": "ls" } }));
+    said(
+        "BeforeTool",
+        json!({ "tool_name": "run_shell_command", "tool_input": { "command": "ls" } }),
+    );
     assert_eq!(state.status()["hooks"]["waiting"], 1);
     assert_eq!(said("AfterAgent", json!({ "prompt": "list", "prompt_response": "Done." })), "");
     assert_eq!(state.status()["hooks"]["waiting"], 0);

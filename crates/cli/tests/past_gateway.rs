@@ -1,8 +1,12 @@
 //! Words of a sandboxed MCP server that a coding agent reaches by itself: a hook alone hears of them, and marks them whichever way
 //! they come.
 
+#![expect(
+    clippy::indexing_slicing,
+    reason = "test helpers; clippy's exceptions cover only `#[test]` functions"
+)]
+
 use serde_json::{Value, json};
-use testkit::program::Run as _;
 
 use crate::doors::State;
 

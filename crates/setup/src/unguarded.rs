@@ -104,9 +104,8 @@ impl From {
 fn servers(text: &str, place: &[&str], lazaret: &Path) -> Result<Vec<String>, String> {
     let doc = Document::parse(text, Comments::Allowed).map_err(|it| it.to_string())?;
     let Some(Value::Object(all)) = doc.value_at(&keys(place)) else { return Ok(Vec::new()) };
-    let is_guarded = |server: &Map<String, Value>| {
-        line(server).is_some_and(|it| mcp::is_wrapped(&it, lazaret))
-    };
+    let is_guarded =
+        |server: &Map<String, Value>| line(server).is_some_and(|it| mcp::is_wrapped(&it, lazaret));
     let open = all.into_iter().filter(|it| !it.1.as_object().is_some_and(is_guarded));
     Ok(open.map(|it| it.0).collect())
 }

@@ -36,10 +36,8 @@ fn servers_that_no_gate_guards_are_told_of_by_program_and_name() {
     let before = machine.files();
     let found = unguarded(&machine.around);
     assert!(!format!("{found:?}").contains("do-not-show"));
-    let told: Vec<(&str, Vec<String>)> = found
-        .iter()
-        .filter_map(|it| Some((it.program, it.servers.clone().ok()?)))
-        .collect();
+    let told: Vec<(&str, Vec<String>)> =
+        found.iter().filter_map(|it| Some((it.program, it.servers.clone().ok()?))).collect();
     let one = |name: &str| vec![name.to_owned()];
     assert_eq!(
         told,
@@ -55,7 +53,10 @@ fn servers_that_no_gate_guards_are_told_of_by_program_and_name() {
     // None of them is a host that we wire.
     machine.init(&Host::ALL);
     let after = machine.files();
-    assert!(before.iter().filter(|it| !it.0.starts_with("home/.lazaret")).all(|it| {
-        after.get(it.0) == Some(it.1)
-    }));
+    assert!(
+        before
+            .iter()
+            .filter(|it| !it.0.starts_with("home/.lazaret"))
+            .all(|it| { after.get(it.0) == Some(it.1) })
+    );
 }

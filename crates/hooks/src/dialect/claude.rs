@@ -80,7 +80,11 @@ pub(super) static DIALECT: Dialect = Dialect {
     ],
     instructions: Instructions {
         files: &["CLAUDE.md", "CLAUDE.local.md", ".claude/CLAUDE.md", SHARED],
-        folders: &[(".claude/rules", ".md"), (".claude/agents", ".md"), (".claude/commands", ".md")],
+        folders: &[
+            (".claude/rules", ".md"),
+            (".claude/agents", ".md"),
+            (".claude/commands", ".md"),
+        ],
     },
     unknown: Row::new("", Kind::Other).deny(Say::EXIT_2),
     tools: include_str!("../tools/claude.json"),

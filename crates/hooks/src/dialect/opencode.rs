@@ -63,7 +63,11 @@ pub(super) static DIALECT: Dialect = Dialect {
     ],
     instructions: Instructions {
         files: &[SHARED, "CLAUDE.md", "CONTEXT.md"],
-        folders: &[(".opencode/agent", ".md"), (".opencode/agents", ".md"), (".opencode/rules", ".md")],
+        folders: &[
+            (".opencode/agent", ".md"),
+            (".opencode/agents", ".md"),
+            (".opencode/rules", ".md"),
+        ],
     },
     unknown: Row::new("", Kind::Other).pass(NOTHING).deny(Say::EXIT_2),
     tools: include_str!("../tools/opencode.json"),

@@ -39,11 +39,7 @@ impl HookDoor<'_> {
     }
 
     /// Hears one such text, once for each form of it.
-    pub(super) fn hear_instruction(
-        &self,
-        session: &mut Hooked,
-        path: &Path,
-    ) -> Result<(), String> {
+    pub(super) fn hear_instruction(&self, session: &mut Hooked, path: &Path) -> Result<(), String> {
         let cwd = session.cwd.as_deref().unwrap_or(Path::new("/"));
         let (trust, user_home) = (self.trust()?, self.user_home.as_deref());
         let is_foreign = |it: &str| trust.is_foreign(it, cwd, user_home);

@@ -33,9 +33,9 @@ use hooks::{Answer, Event, Host, Reply, Seen};
 use model::Kind;
 use serde_json::json;
 
+use crate::doors::before;
 use crate::doors::mcp::Kept;
 use crate::doors::notify::Notifier;
-use crate::doors::before;
 use crate::gate::Gate;
 use crate::trust::Trust;
 use announced::Announced;

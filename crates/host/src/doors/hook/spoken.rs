@@ -12,7 +12,12 @@ use crate::doors::verdict::{question, reason};
 
 impl HookDoor<'_> {
     /// The user's own words, unless an agent wrote them for another.
-    pub(super) fn prompt(&self, session: &mut Hooked, is_agents: bool, text: &str) -> Result<Reply, String> {
+    pub(super) fn prompt(
+        &self,
+        session: &mut Hooked,
+        is_agents: bool,
+        text: &str,
+    ) -> Result<Reply, String> {
         self.settle(session)?;
         // They reach the model before the prompt does.
         self.hear_instructions(session)?;
