@@ -361,6 +361,10 @@ const JOINERS: &[(&str, &str)] = &[
     ("files/src/path/fuzzing.rs", "what `segment` took; no part of the program"),
     ("files/src/path/relative.rs", "what `Relative::parse` took"),
     ("host/src/admission.rs", "names of the layout; a name of an agent"),
+    (
+        "host/src/doors/hook/instructing.rs",
+        "names that a host has for its instructions, of a fixed list",
+    ),
     ("host/src/manifests.rs", "a name of an agent"),
     ("host/src/models/desk.rs", "a path of the settings, which is plain by its type"),
     ("host/src/plugins/copy.rs", "names of a walk, one plain part after the other"),
@@ -398,6 +402,7 @@ const JOINERS: &[(&str, &str)] = &[
     ("scan/src/net/fuzzing.rs", "no path: an address"),
     ("scan/src/net/target.rs", "no path: an address"),
     ("setup/src/managed.rs", "names of the files that agents read for a whole machine"),
+    ("setup/src/unguarded.rs", "names of the files of other programs, of a fixed list"),
     ("shell/src/expand.rs", "no path: words of a command"),
     ("shell/src/follow.rs", "no path: what may be known of a command"),
     ("shell/src/letters.rs", "no path: words of a command"),

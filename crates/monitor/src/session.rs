@@ -2,6 +2,7 @@
 
 mod answers;
 mod counts;
+mod heard;
 mod kept;
 mod lost;
 mod prompt;
@@ -17,7 +18,7 @@ use model::{Caller, Effect, Profile, SessionId, Source, Taint, TaintTag, Trust};
 use crate::admission::Admission;
 use crate::asked::Asked;
 use crate::change::Change;
-use crate::confirm::{Confirmation, Confirmations, Message};
+use crate::confirm::Confirmations;
 use crate::conversation::Registered;
 use crate::found::Found;
 use crate::inspected::{Came, Inspected};
@@ -218,40 +219,6 @@ impl Session {
     /// Do commands of this session have a way to the network?
     pub(crate) fn commands_reach_out(&self) -> bool {
         self.admission.commands_reach_out()
-    }
-
-    /// Takes in a text. What the user says may be an answer to what was stopped; the answer counts by
-    /// [`Self::count_answer`], once the change is kept.
-    pub(crate) fn absorb_heard(
-        &mut self,
-        (label, sandboxed): (&TaintTag, Option<&str>),
-        text: &str,
-        now: i64,
-    ) -> (Change, Confirmation) {
-        let message = Message {
-            text,
-            session: &self.who.session,
-            user: &self.who.user,
-            source: label.source,
-            at: now,
-        };
-        let (understood, confirm) = self.confirmations.hear(&message);
-        let confirm = confirm.into_iter().collect();
-        let mut change =
-            Change { taint: self.taint.delta(label, text), confirm, ..Change::default() };
-        change.provenance =
-            Some(self.ledger.said(label.source, &label.origin, text, &orders_to_assistant));
-        change.record = Some(label.record.clone());
-        change.sandboxed = sandboxed.map(str::to_owned).into_iter().collect();
-        self.take_labels(&change);
-        (change, understood)
-    }
-
-    /// Counts the yes of a change that is kept.
-    pub(crate) fn count_answer(&mut self, kept: &Change) {
-        for delta in &kept.confirm {
-            self.confirmations.apply(delta);
-        }
     }
 
     /// Takes in what lies where the agent works. Its words are not known, only that they may be read.

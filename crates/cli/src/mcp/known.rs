@@ -90,11 +90,7 @@ fn level(text: &str) -> Result<Trust, String> {
 
 pub(super) fn list(args: &ListArgs) -> Result<Exit, Failure> {
     let known = Servers::of(&args.home.dir()?).map_err(failure)?;
-    let offered = known.offered.values().flat_map(|it| it.pins.servers.keys());
-    let mut names: Vec<&String> = known.pins.servers.keys().chain(known.trust.keys()).collect();
-    names.extend(known.caged.keys().chain(offered));
-    names.sort();
-    names.dedup();
+    let names = names(&known);
     for name in &names {
         let tools = known.pins.servers.get(*name).map_or(0, |it| it.len());
         let held: Vec<&String> =
@@ -159,6 +155,16 @@ pub(super) fn list(args: &ListArgs) -> Result<Exit, Failure> {
         output::hint("no server was seen yet: `lazaret mcp -- COMMAND…`");
     }
     Ok(Exit::Done)
+}
+
+/// Every server of which anything is known, by name.
+fn names(known: &Servers) -> Vec<&String> {
+    let offered = known.offered.values().flat_map(|it| it.pins.servers.keys());
+    let mut names: Vec<&String> = known.pins.servers.keys().chain(known.trust.keys()).collect();
+    names.extend(known.caged.keys().chain(offered));
+    names.sort();
+    names.dedup();
+    names
 }
 
 pub(super) fn accept(args: &AcceptArgs) -> Result<Exit, Failure> {
