@@ -36,5 +36,5 @@ pub use runtime::{
     AgentCard, Approval, Question, Reply, Runtime, Turn, TurnError, TurnErrorCode, Voice,
 };
 pub use summary::MESSAGES_MAX;
-pub use watch::{ProviderHealth, Watches, WorkerEvent, WorkerShown};
+pub use watch::{ProviderHealth, ToolEvent, Watches, WorkerEvent, WorkerShown};
 pub use work::{WORKER, worker};

@@ -37,9 +37,16 @@ pub trait Runtime: Send + Sync {
         Vec::new()
     }
 
-    /// The files by which sessions are admitted are others: what was opened by the old ones does not go on.
-    fn reloaded(&self) {
+    /// The files by which sessions are admitted are others: what was opened by the old ones does not go on. Gives what could
+    /// not be read again and stays as it was, in sentences.
+    fn reloaded(&self) -> Vec<String> {
         // Whoever keeps nothing open has nothing to do.
+        Vec::new()
+    }
+
+    /// From now on there are so many workers at most, and so many of one user. Those that there are go on.
+    fn bounded(&self, workers: usize, per_user: usize) {
+        let _ = (workers, per_user);
     }
 
     /// The workers that there are, also those that have nothing to do.
@@ -52,7 +59,7 @@ pub trait Runtime: Send + Sync {
         drop(watcher);
     }
 
-    /// Asks a model of each provider something short, and tells how each is. It takes no longer than `at_most`; what it uses is
+    /// Asks a model of each provider on this machine something short, and tells how each is. It takes no longer than `at_most`; what it uses is
     /// paid from `purse`, in the name of `user`.
     fn providers(
         &self,

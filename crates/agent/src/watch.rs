@@ -21,6 +21,8 @@ pub enum WorkerEvent {
         /// How much.
         count: usize,
     },
+    /// It broke off in the middle of a turn.
+    Broke,
     /// It has ended.
     Exit,
     /// So many of its frames in one turn were none, and were not passed on.
@@ -34,6 +36,32 @@ pub enum WorkerEvent {
 pub trait Watches: Send + Sync {
     /// Takes note.
     fn worker(&self, user: &str, agent: &str, session: &str, event: WorkerEvent);
+
+    /// Takes note of a call of a tool. Its name is one that the gate knows, never one that a model made up.
+    fn tool(&self, of: (&str, &str, &str), tool: &str, event: ToolEvent<'_>) {
+        let _ = (of, tool, event);
+    }
+}
+
+/// Something that became of a call of a tool: nothing of what it got or gave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ToolEvent<'a> {
+    /// The gate is asked.
+    Called,
+    /// It was allowed, and has come to its end.
+    Completed {
+        /// Did it do what it was to do?
+        well: bool,
+        /// How long it took, in milliseconds.
+        ms: u64,
+    },
+    /// The gate did not let it happen.
+    Denied {
+        /// What it said: `deny`, `step_up`, `defer`.
+        decision: &'a str,
+        /// The rule.
+        rule: &'a str,
+    },
 }
 
 /// A worker that there is.

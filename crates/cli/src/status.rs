@@ -192,6 +192,12 @@ fn show(doors: Option<&Value>, waiting: u64, bytes: Option<u64>, trust: &Trust) 
             number("/serve/workers/max"),
         );
         output::told(false, &format!("serve      {served}"));
+        let waits = doors.and_then(|it| it.pointer("/serve/needsRestart")?.as_array());
+        let waits: Vec<&str> = waits.into_iter().flatten().filter_map(Value::as_str).collect();
+        if !waits.is_empty() {
+            let what = format!("{} in config.yaml count after a restart alone", waits.join(", "));
+            output::line(&format!("alarm      {}", paint.bad(&what)));
+        }
     }
     let next = "`lazaret evidence query --kind door_missed`";
     for (path, what) in ALARMS {

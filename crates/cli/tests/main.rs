@@ -55,6 +55,7 @@ mod providers;
 mod proxy_access;
 mod replay;
 mod serve;
+mod serve_changes;
 mod serve_kill;
 mod shell_calm;
 mod shell_exec;

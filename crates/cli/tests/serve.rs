@@ -13,6 +13,7 @@ use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 use std::process::{Child, Stdio};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -54,6 +55,8 @@ pub(crate) struct Served<'a> {
     home: &'a Path,
     child: Child,
     pub(crate) address: String,
+    /// What it wrote down since it began.
+    pub(crate) log: Arc<Mutex<Vec<Value>>>,
 }
 
 pub(crate) struct Answer {
@@ -80,9 +83,15 @@ impl<'a> Served<'a> {
             }
         };
         // Somebody must go on reading them.
-        std::thread::spawn(move || std::io::copy(&mut log, &mut std::io::sink()));
+        let lines = Arc::<Mutex<Vec<Value>>>::default();
+        let written = Arc::clone(&lines);
+        std::thread::spawn(move || {
+            for line in log.lines().map_while(Result::ok) {
+                written.lock().unwrap().push(serde_json::from_str(&line).unwrap());
+            }
+        });
         std::thread::spawn(move || std::io::copy(&mut notes, &mut std::io::sink()));
-        Self { home, child, address }
+        Self { home, child, address, log: lines }
     }
 
     fn send(&self, method: &str, path: &str, token: Option<&str>, body: &str) -> TcpStream {

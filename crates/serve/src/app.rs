@@ -15,12 +15,15 @@ use serde_json::Value;
 use vault::access::KeptTokens;
 
 use crate::books::{Books, BooksError};
+use crate::certificate::Certificate;
 use crate::channels::Inbox;
-use crate::directory::Directory;
+use crate::directory::{Directory, Known};
 use crate::errors::ErrorRate;
 use crate::exports::Exports;
 use crate::log::{About, Event, Log};
 use crate::metrics::Metrics;
+use crate::open::{Counted, WithWorker};
+use crate::reach::Reach;
 use crate::rooms::Rooms;
 use crate::rules::Rules;
 use crate::sockets::Sockets;
@@ -96,6 +99,10 @@ pub(crate) struct App {
     pub(crate) parts: Parts,
     pub(crate) address: SocketAddr,
     pub(crate) directory: RwLock<Arc<Directory>>,
+    /// What the files said at the start: some of it counts until the end.
+    pub(crate) begun: Arc<Directory>,
+    /// There where the server speaks TLS.
+    pub(crate) certificate: Option<Certificate>,
     pub(crate) tokens: KeptTokens,
     pub(crate) books: Arc<Books>,
     pub(crate) failures: Window<IpAddr>,
@@ -104,15 +111,27 @@ pub(crate) struct App {
     pub(crate) requests: Window<String>,
     pub(crate) messages: Window<String>,
     pub(crate) heard: Window<String>,
+    /// Pings and the like, by socket.
+    pub(crate) controls: Window<u64>,
     pub(crate) tickets: Tickets,
     pub(crate) queues: Queues,
     pub(crate) rooms: Rooms,
     pub(crate) sockets: Arc<Sockets>,
+    /// Who waits for an answer by a request of their own.
+    pub(crate) answers: Arc<Sockets>,
     pub(crate) workers: Arc<Workers>,
+    pub(crate) with_worker: WithWorker,
+    pub(crate) open: Counted,
+    /// How asking models went lately.
+    pub(crate) reach: Reach,
+    /// Who was noted as known lately: each token at each address once a minute.
+    pub(crate) noted: Window<(String, IpAddr)>,
     pub(crate) metrics: Metrics,
     pub(crate) errors: ErrorRate,
     pub(crate) exports: Exports,
     pub(crate) deep: Mutex<Option<(Instant, Value)>>,
+    /// Held by whoever looks for `/health/deep`: one at a time, for each holds a thread that others need.
+    pub(crate) looking: tokio::sync::Mutex<()>,
     pub(crate) began: Instant,
     pub(crate) draining: AtomicBool,
     pub(crate) connections: AtomicUsize,
@@ -154,13 +173,17 @@ impl App {
         parts: Parts,
         address: SocketAddr,
         directory: Directory,
+        certificate: Option<Certificate>,
     ) -> Result<Self, StartError> {
+        let directory = Arc::new(directory);
         let books = Arc::new(Books::open(&parts.home)?);
         let tokens = KeptTokens::in_home(&parts.home);
         Ok(Self {
             parts,
             address,
-            directory: RwLock::new(Arc::new(directory)),
+            directory: RwLock::new(Arc::clone(&directory)),
+            begun: directory,
+            certificate,
             tokens,
             books,
             failures: Window::default(),
@@ -168,15 +191,22 @@ impl App {
             requests: Window::default(),
             messages: Window::default(),
             heard: Window::default(),
+            controls: Window::default(),
             tickets: Tickets::default(),
             queues: Queues::default(),
             rooms: Rooms::default(),
             sockets: Arc::default(),
+            answers: Arc::default(),
             workers: Arc::default(),
+            with_worker: WithWorker::default(),
+            open: Counted::default(),
+            reach: Reach::default(),
+            noted: Window::default(),
             metrics: Metrics::default(),
             errors: ErrorRate::default(),
             exports: Exports::default(),
             deep: Mutex::default(),
+            looking: tokio::sync::Mutex::default(),
             began: Instant::now(),
             draining: AtomicBool::new(false),
             connections: AtomicUsize::new(0),
@@ -189,6 +219,19 @@ impl App {
     /// What the files said last.
     pub(crate) fn directory(&self) -> Arc<Directory> {
         Arc::clone(&self.directory.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Tells the runtime how many workers there may be now.
+    pub(crate) fn bounds(&self) {
+        let directory = self.directory();
+        let per_user = directory.settings.rate_limits.concurrent_sessions.as_len();
+        self.parts.runtime.bounded(directory.settings.max_workers.as_len(), per_user);
+    }
+
+    /// Looks again at everybody who is connected: whoever is none any more is closed.
+    pub(crate) fn look_again(&self, look: impl Fn(&Known) -> Option<Known>) {
+        self.sockets.again(&look);
+        self.answers.again(&look);
     }
 
     pub(crate) fn now(&self) -> i64 {

@@ -43,6 +43,7 @@ impl FromRequestParts<Arc<App>> for Caller {
         let header = parts.headers.get(header::AUTHORIZATION);
         let header = header.and_then(|it| it.to_str().ok());
         let known = identify(app, bearer(header), from).await?;
+        noted(app, &known, from);
         let limits = &app.directory().settings.rate_limits;
         let window = Duration::from_millis(limits.window_ms.get());
         let most = limits.max_requests_per_window.as_len();
@@ -69,6 +70,14 @@ impl FromRequestParts<Arc<App>> for Admin {
     }
 }
 
+/// Writes down that somebody was known: each token at each address once a minute, for requests are many.
+pub(crate) fn noted(app: &App, known: &Known, from: IpAddr) {
+    if app.noted.admit(&(known.token.clone(), network(from)), 1, MINUTE).is_ok() {
+        let about = About { user: Some(known.name().as_str()), ..About::default() };
+        app.log(Event::AuthSuccess, about, json!({ "token": known.token, "by": "http" }));
+    }
+}
+
 /// Who shows `token`. Whoever guesses too often is not even compared.
 pub(crate) async fn identify(
     app: &Arc<App>,
@@ -76,9 +85,8 @@ pub(crate) async fn identify(
     from: IpAddr,
 ) -> Result<Known, Refusal> {
     let directory = app.directory();
-    let most = directory.settings.rate_limits.auth_failures_per_minute.as_len();
     let network = network(from);
-    if app.failures.is_full(&network, most, MINUTE) {
+    if is_stopped(app, network) {
         let why = "too many wrong tokens from this address";
         let refusal = Refusal::new(StatusCode::TOO_MANY_REQUESTS, "auth_failed", why);
         return Err(Refusal { retry_after: Some(MINUTE.as_secs()), ..refusal });
@@ -97,8 +105,24 @@ pub(crate) async fn identify(
     })
 }
 
+/// Were there too many wrong tokens and tickets from there?
+fn is_stopped(app: &App, network: IpAddr) -> bool {
+    let most = app.directory().settings.rate_limits.auth_failures_per_minute.as_len();
+    let is_full = app.failures.is_full(&network, most, MINUTE);
+    // What is not compared is told once a minute: a line for each would be what they want.
+    if is_full && app.noted.admit(&(String::new(), network), 1, MINUTE).is_ok() {
+        let details = json!({ "address": network.to_string(), "why": "limited" });
+        app.log(Event::AuthFailure, About::default(), details);
+    }
+    is_full
+}
+
 /// Who shows a ticket, as the files say it now: it may be older than what they say.
 pub(crate) async fn by_ticket(app: &Arc<App>, ticket: &str, from: IpAddr) -> Option<Known> {
+    // As with tokens: whoever guesses too often is not even looked at, and fills no log.
+    if is_stopped(app, network(from)) {
+        return None;
+    }
     let Some(known) = app.tickets.take(ticket, from) else {
         failed(app, network(from));
         return None;
@@ -108,7 +132,12 @@ pub(crate) async fn by_ticket(app: &Arc<App>, ticket: &str, from: IpAddr) -> Opt
         app.directory().again(&known, &issued, app.now())
     };
     // INVARIANT (FailClosed): who cannot be looked up is nobody.
-    app.blocking(look).await.flatten()
+    let found = app.blocking(look).await.flatten();
+    if found.is_none() {
+        let details = json!({ "address": network(from).to_string(), "why": "revoked" });
+        app.log(Event::AuthFailure, About::default(), details);
+    }
+    found
 }
 
 /// Counts a wrong token.

@@ -3,7 +3,10 @@
 //! INVARIANT (NothingSilent): whatever of the settings can protect less is named. Where nobody can say which of two is the
 //! stricter one, it counts as weaker: a person looks, and no more happens.
 
-use policy::access::{Agents, Budget, Domain, Egress, Global, Manifest, SandboxProfile, User};
+mod sections;
+mod serving;
+
+use policy::access::{Agents, Budget, Limits, Manifest, User};
 use serde_json::{Value, json};
 
 use crate::directory::Directory;
@@ -23,7 +26,7 @@ pub(crate) struct Change {
 /// What the files say now and did not say before.
 pub(crate) fn between(before: &Directory, after: &Directory) -> Vec<Change> {
     let mut found = Found::default();
-    settings(&before.global, &after.global, &mut found);
+    sections::compare(&before.global, &after.global, &mut found);
     for user in after.users.iter() {
         match before.users.get(user.name.as_str()) {
             None => found.weaker(format!("users.yaml: {} may come in", user.name)),
@@ -50,11 +53,14 @@ pub(crate) fn between(before: &Directory, after: &Directory) -> Vec<Change> {
 
 /// The changes for a record.
 pub(crate) fn to_json(changes: &[Change]) -> Value {
-    let of = |is_weaker: bool| {
-        let named = changes.iter().filter(move |it| it.is_weaker == is_weaker);
-        named.take(NAMED_MAX).map(|it| Value::from(it.what.as_str())).collect::<Value>()
-    };
-    json!({ "weaker": of(true), "changed": of(false), "count": changes.len() })
+    let (weaker, changed) = (of(changes, true), of(changes, false));
+    json!({ "weaker": weaker, "changed": changed, "count": changes.len() })
+}
+
+/// Those that are weaker, or the others; so many that a record has room for them.
+pub(crate) fn of(changes: &[Change], is_weaker: bool) -> Vec<&str> {
+    let those = changes.iter().filter(|it| it.is_weaker == is_weaker);
+    those.map(|it| it.what.as_str()).take(NAMED_MAX).collect()
 }
 
 #[derive(Default)]
@@ -86,64 +92,6 @@ impl Found {
     }
 }
 
-fn settings(was: &Global, is: &Global, found: &mut Found) {
-    for domain in Domain::ALL {
-        let (domain, name) = (*domain, domain.as_str());
-        match (was.is_enabled(domain), is.is_enabled(domain)) {
-            (false, true) => found.weaker(format!("config.yaml: tools.{name} is on")),
-            (true, false) => found.other(format!("config.yaml: tools.{name} is off")),
-            _ if was.tool(domain) != is.tool(domain) => {
-                found.weaker(format!("config.yaml: tools.{name} changed"));
-            }
-            _ => {}
-        }
-    }
-    let providers = |it: &Global| it.providers().collect::<Vec<_>>();
-    found.section("config.yaml: providers", providers(was) != providers(is));
-    let egress = was.egress() != is.egress();
-    found.known("config.yaml: egress", egress, reaches_more(was.egress(), is.egress()));
-    found.section("config.yaml: services", !was.services().eq(is.services()));
-    found.section("config.yaml: browser", was.browser() != is.browser());
-    let sandbox = was.sandbox() != is.sandbox();
-    found.known("config.yaml: sandbox", sandbox, holds_less(was.sandbox(), is.sandbox()));
-    found.section("config.yaml: shell", was.shell() != is.shell());
-    found.section("config.yaml: sanitize", was.sanitize() != is.sanitize());
-    found.section("config.yaml: answers", was.answers() != is.answers());
-    found.section("config.yaml: serve", was.serve() != is.serve());
-    found.section("config.yaml: delegation", was.delegation() != is.delegation());
-    found.section("config.yaml: channel_config", was.channels() != is.channels());
-    if was != is && found.0.iter().all(|it| !it.what.starts_with("config.yaml")) {
-        found.other("config.yaml changed".to_owned());
-    }
-}
-
-/// Can more be reached by these, or may it?
-fn reaches_more(was: &Egress, is: &Egress) -> bool {
-    has_more(was.allowed_domains.as_deref(), is.allowed_domains.as_deref())
-        || unblocks(was.blocked_domains.as_deref(), is.blocked_domains.as_deref())
-        // Where no ports are named, those of the web are meant.
-        || was.ports != is.ports && (was.ports.is_none() || is.ports.is_none())
-        || has_more(was.ports.as_deref(), is.ports.as_deref())
-        || has_more(was.methods.as_deref(), is.methods.as_deref())
-        || is_higher(was.payload_bytes, is.payload_bytes)
-        || was.search != is.search
-        || was.inner != is.inner
-}
-
-fn unblocks(was: Option<&[String]>, is: Option<&[String]>) -> bool {
-    has_more(Some(is.unwrap_or_default()), Some(was.unwrap_or_default()))
-}
-
-/// Do they confine less?
-fn holds_less(was: &SandboxProfile, is: &SandboxProfile) -> bool {
-    was.require_container && !is.require_container
-        || was.require_seccomp && !is.require_seccomp
-        || was.require_readonly_root && !is.require_readonly_root
-        || was.network_namespace && !is.network_namespace
-        || is_higher(was.max_processes, is.max_processes)
-        || is_higher(was.max_open_files, is.max_open_files)
-}
-
 /// Is there something in the later list that is not in the earlier one? Without a list there is everything.
 fn has_more<T: PartialEq>(was: Option<&[T]>, is: Option<&[T]>) -> bool {
     match (was, is) {
@@ -162,63 +110,119 @@ fn is_higher<T: PartialOrd>(was: Option<T>, is: Option<T>) -> bool {
     }
 }
 
+fn unblocks<T: PartialEq>(was: Option<&[T]>, is: Option<&[T]>) -> bool {
+    has_more(Some(is.unwrap_or_default()), Some(was.unwrap_or_default()))
+}
+
 fn of_user(was: &User, is: &User, found: &mut Found) {
-    let name = &is.name;
-    let before = found.0.len();
-    match (was.admin, is.admin) {
+    // Without `..`, here and below: what is new has to be compared before this compiles.
+    let User { name, token_hash, agents, admin, budget, tools_deny, channels } = was;
+    if *token_hash != is.token_hash {
+        found.other(format!("users.yaml: {name} has another token"));
+    }
+    match (admin, is.admin) {
         (false, true) => found.weaker(format!("users.yaml: {name} administers the host")),
         (true, false) => {
             found.other(format!("users.yaml: {name} administers the host no more"));
         }
-        _ => {}
+        (true, true) | (false, false) => {}
     }
-    let more = match (&was.agents, &is.agents) {
-        (Agents::All, _) => false,
-        (Agents::Only(_), Agents::All) => true,
-        (Agents::Only(was), Agents::Only(is)) => is.iter().any(|it| !was.contains(it)),
-    };
-    if more {
-        found.weaker(format!("users.yaml: {name} may use more agents"));
-    }
-    if was.tools_deny.iter().any(|it| !is.tools_deny.contains(it)) {
-        found.weaker(format!("users.yaml: fewer tools are denied to {name}"));
-    }
-    if was.budget != is.budget {
-        match (&was.budget, &is.budget) {
-            (Budget::Unlimited, _) => found.other(format!("users.yaml: {name} has a budget")),
-            _ => found.weaker(format!("users.yaml: the budget of {name} changed")),
+    if *agents != is.agents {
+        let more = match (agents, &is.agents) {
+            (Agents::All, _) => false,
+            (Agents::Only(_), Agents::All) => true,
+            (Agents::Only(was), Agents::Only(is)) => is.iter().any(|it| !was.contains(it)),
+        };
+        match more {
+            true => found.weaker(format!("users.yaml: {name} may use more agents")),
+            false => found.other(format!("users.yaml: {name} may use fewer agents")),
         }
     }
-    if was.channels != is.channels {
+    if *tools_deny != is.tools_deny {
+        match unblocks(Some(tools_deny), Some(&is.tools_deny)) {
+            true => found.weaker(format!("users.yaml: fewer tools are denied to {name}")),
+            false => found.other(format!("users.yaml: more tools are denied to {name}")),
+        }
+    }
+    if *budget != is.budget {
+        match is_more(budget, &is.budget) {
+            true => found.weaker(format!("users.yaml: {name} may spend more")),
+            false => found.other(format!("users.yaml: {name} may spend less")),
+        }
+    }
+    if *channels != is.channels {
         found.weaker(format!("users.yaml: {name} is somebody else at a messenger"));
     }
-    if found.0.len() == before {
-        found.other(format!("users.yaml: {name} changed"));
+}
+
+/// Is it more that may be spent, or may it be? Dollars and tokens are not compared.
+fn is_more(was: &Budget, is: &Budget) -> bool {
+    match (was, is) {
+        (Budget::Unlimited, _) => false,
+        (Budget::Limited(_), Budget::Unlimited) => true,
+        (Budget::Limited(was), Budget::Limited(is)) => {
+            let Limits { unit, session, daily, monthly } = was;
+            *unit != is.unit || is.session > *session || is.daily > *daily || is.monthly > *monthly
+        }
     }
 }
 
 fn of_manifest(was: &Manifest, is: &Manifest, found: &mut Found) {
-    let agent = &is.agent;
-    let before = found.0.len();
+    let Manifest {
+        agent,
+        name,
+        description,
+        icon,
+        tags,
+        starters,
+        tools,
+        mcp,
+        model,
+        effort,
+        access,
+        sandbox,
+        agents,
+        grants,
+        operations,
+        security_profile,
+        capability_scope,
+        instructions,
+        guardrail,
+        body,
+    } = was;
     let mut section = |name: &str, is_different: bool| {
         found.section(&format!("agents/{agent}: {name}"), is_different);
     };
-    section("tools", was.tools != is.tools);
-    section("mcp", was.mcp != is.mcp);
-    section("sandbox", was.sandbox != is.sandbox);
-    section("sub-agents", was.agents != is.agents);
-    section("credentials", was.grants != is.grants);
-    section("operations", was.operations != is.operations);
-    section("who may use it", was.access != is.access);
-    section("guardrail", was.guardrail != is.guardrail);
-    if found.0.len() == before {
-        found.other(format!("agents/{agent}: its words or its model changed"));
-    }
+    section("tools", *tools != is.tools);
+    section("mcp", *mcp != is.mcp);
+    section("sandbox", *sandbox != is.sandbox);
+    section("sub-agents", *agents != is.agents);
+    section("credentials", *grants != is.grants);
+    section("operations", *operations != is.operations);
+    section("who may use it", *access != is.access);
+    section("guardrail", *guardrail != is.guardrail);
+    section("securityProfile", *security_profile != is.security_profile);
+    section("capabilityScope", *capability_scope != is.capability_scope);
+    let shown = *name != is.name
+        || *description != is.description
+        || *icon != is.icon
+        || *tags != is.tags
+        || *starters != is.starters;
+    let mut plain = |name: &str, is_different: bool| {
+        if is_different {
+            found.other(format!("agents/{agent}: {name}"));
+        }
+    };
+    plain("how it is shown", shown);
+    plain("model", *model != is.model || *effort != is.effort);
+    plain("its words", *body != is.body || *instructions != is.instructions);
 }
 
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
+
+    use policy::access::Global;
 
     use super::*;
 
@@ -236,6 +240,15 @@ mod tests {
             (strict.replace("true", "false"), "sandbox"),
             (strict.replace("web: {enabled: false}", "web: {enabled: true}"), "tools.web is on"),
             (format!("{strict}shell: {{}}\n"), ""),
+            (format!("{strict}securityProfile: yolo\n"), "securityProfile"),
+            (format!("{strict}history: {{max_turns: 9}}\n"), "history"),
+            (format!("{strict}notifications: {{desktop: false}}\n"), "notifications"),
+            (
+                format!("{strict}serve: {{rateLimits: {{messagesPerMinute: 21}}}}\n"),
+                "messagesPerMinute",
+            ),
+            (format!("{strict}serve: {{allowQueryToken: true}}\n"), "allowQueryToken"),
+            (format!("{strict}serve: {{logging: {{level: error}}}}\n"), "logging"),
         ] {
             let changes = between(&directory(strict), &directory(&weak));
             let weaker: Vec<&Change> = changes.iter().filter(|it| it.is_weaker).collect();
@@ -243,8 +256,11 @@ mod tests {
             assert!(weaker.iter().all(|it| it.what.contains(named)), "{changes:?}");
             let back = between(&directory(&weak), &directory(strict));
             let alarms = back.iter().filter(|it| it.is_weaker).count();
-            // Another list is neither more nor less.
-            assert_eq!(alarms, usize::from(weak.contains("c.example")), "{back:?}");
+            // Of another list, and of what is told of earlier, nobody can say which of two is the stricter one.
+            let is_either = weak.contains("c.example") || named == "history";
+            // A profile that is no longer chosen is one that no longer bounds.
+            let is_gone = named == "securityProfile";
+            assert_eq!(alarms, usize::from(is_either || is_gone), "{back:?}");
         }
     }
 }

@@ -3,6 +3,7 @@
 
 use std::net::IpAddr;
 use std::sync::Arc;
+use std::time::Instant;
 
 use axum::extract::{Request, State};
 use axum::http::header::{self, HeaderMap, HeaderName, HeaderValue};
@@ -10,8 +11,11 @@ use axum::http::{Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use policy::access::{Networks, ServeSettings};
+use serde_json::json;
 
 use crate::app::App;
+use crate::log::{About, Event};
+use crate::metrics::route;
 use crate::refusal::Refusal;
 
 /// Where a connection comes from, as the system says it.
@@ -35,7 +39,9 @@ pub(crate) async fn check(
     mut request: Request,
     next: Next,
 ) -> Response {
+    let began = Instant::now();
     let directory = app.directory();
+    let method = method(request.method());
     let path = request.uri().path().to_owned();
     let origin = request.headers().get(header::ORIGIN).cloned();
     let checked = checked(&app, &directory.settings, &request);
@@ -59,8 +65,26 @@ pub(crate) async fn check(
     for (name, value) in ALWAYS {
         headers.entry(name).or_insert(HeaderValue::from_static(value));
     }
-    app.metrics.answered(&path, response.status().as_u16());
+    let status = response.status().as_u16();
+    app.metrics.answered(&path, status);
+    let ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+    // Neither the path nor the words of whoever asks: a kind of route, and numbers.
+    let details =
+        json!({ "method": method, "route": route(&path).as_str(), "status": status, "ms": ms });
+    app.log(Event::RequestAnswered, About::default(), details);
     response
+}
+
+/// A method that there is here, and one word for all others.
+fn method(it: &Method) -> &'static str {
+    match it.as_str() {
+        "GET" => "GET",
+        "POST" => "POST",
+        "DELETE" => "DELETE",
+        "OPTIONS" => "OPTIONS",
+        "HEAD" => "HEAD",
+        _ => "other",
+    }
 }
 
 /// What every answer says.

@@ -20,6 +20,14 @@ pub const TOKEN_BYTES_MAX: usize = 512;
 pub const TICKET_MAX: Duration = Duration::from_secs(30);
 /// Tickets at once.
 pub const TICKETS_MAX: usize = 1000;
+/// Of these, tickets of one user.
+pub const TICKETS_PER_USER_MAX: usize = 50;
+/// Pings and the like of one socket in a minute.
+pub const CONTROLS_PER_MINUTE_MAX: usize = 600;
+/// How long a count of open sessions counts, so that whoever asks often has nothing counted often.
+pub const OPEN_CACHE: Duration = Duration::from_millis(250);
+/// How long a turn may take to end whose session is deleted.
+pub const DELETED_WITHIN: Duration = Duration::from_secs(20);
 /// Frames that wait for one socket.
 pub const OUTGOING_MAX: usize = 2048;
 /// How long a connection may take nothing of what it is sent.

@@ -12,15 +12,13 @@ use axum::extract::Request;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use policy::access::ServeTls;
-use rustls::pki_types::pem::PemObject as _;
-use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, watch};
 use tokio_rustls::TlsAcceptor;
 
-use crate::app::{App, StartError};
+use crate::app::App;
+use crate::certificate::Certificate;
 use crate::front::Peer;
 use crate::limits::{CONNECTIONS_MAX, CONNECTIONS_PER_ADDRESS_MAX, HEAD_MAX, SEND_MAX};
 use crate::routes::router;
@@ -31,8 +29,6 @@ use crate::taken::Taken;
 const PAUSE: Duration = Duration::from_millis(50);
 /// The longest head of a request, in bytes.
 const HEAD_BYTES_MAX: usize = 16 << 10;
-/// The largest file of a certificate or a key, in bytes.
-const PEM_BYTES_MAX: u64 = 1 << 20;
 
 /// Connections by where they come from.
 #[derive(Default)]
@@ -46,12 +42,7 @@ struct Place {
 }
 
 /// Takes connections until the end.
-pub(crate) async fn accept(
-    app: Arc<App>,
-    listener: TcpListener,
-    tls: Option<Arc<rustls::ServerConfig>>,
-    stop: watch::Receiver<Stage>,
-) {
+pub(crate) async fn accept(app: Arc<App>, listener: TcpListener, stop: watch::Receiver<Stage>) {
     let router = router(&app);
     let crowd = Arc::new(Crowd::default());
     let room = Arc::new(Semaphore::new(CONNECTIONS_MAX));
@@ -63,7 +54,9 @@ pub(crate) async fn accept(
         };
         let peer = peer.ip().to_canonical();
         let Some(place) = Crowd::enter(&crowd, &app, peer) else { continue };
-        let (router, tls, stop) = (router.clone(), tls.clone(), stop.clone());
+        // Each is shown the certificate of now.
+        let tls = app.certificate.as_ref().map(Certificate::now);
+        let (router, stop) = (router.clone(), stop.clone());
         tokio::spawn(async move {
             let _held = (room, place);
             serve(stream, peer, router, tls, stop).await;
@@ -140,24 +133,4 @@ impl Drop for Place {
             }
         }
     }
-}
-
-/// Reads the certificate and its key, which only its owner may read.
-pub(crate) fn tls(files: &ServeTls) -> Result<Arc<rustls::ServerConfig>, StartError> {
-    let wrong = |path: &std::path::Path, why: &dyn std::fmt::Display| {
-        StartError::Tls(format!("`{}`: {why}", path.display()))
-    };
-    let chain = files::private::read(&files.cert, PEM_BYTES_MAX)
-        .map_err(|error| wrong(&files.cert, &error))?;
-    let chain: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&chain).collect();
-    let chain = chain.map_err(|error| wrong(&files.cert, &error))?;
-    let key = files::private::read(&files.key, PEM_BYTES_MAX)
-        .map_err(|error| wrong(&files.key, &error))?;
-    let key = PrivateKeyDer::from_pem_slice(&key).map_err(|error| wrong(&files.key, &error))?;
-    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
-    rustls::ServerConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .and_then(|it| it.with_no_client_auth().with_single_cert(chain, key))
-        .map(Arc::new)
-        .map_err(|error| wrong(&files.cert, &error))
 }

@@ -47,6 +47,8 @@ pub enum Event {
     ServerDraining,
     ServerShutdown,
     WsInvalidMessage,
+    WsClosed,
+    RequestAnswered,
     ChannelRefused,
     ChannelDown,
     ChannelUnsaid,
@@ -87,6 +89,8 @@ impl Event {
             Self::ServerDraining => ("server", "draining"),
             Self::ServerShutdown => ("server", "shutdown"),
             Self::WsInvalidMessage => ("ws", "invalid_message"),
+            Self::WsClosed => ("ws", "closed"),
+            Self::RequestAnswered => ("request", "answered"),
             Self::ChannelRefused => ("channel", "refused"),
             Self::ChannelDown => ("channel", "down"),
             Self::ChannelUnsaid => ("channel", "unsaid"),
@@ -96,6 +100,8 @@ impl Event {
 
     const fn level(self) -> LogLevel {
         match self {
+            // They are many, and tell nothing that is not somewhere else.
+            Self::WsClosed | Self::RequestAnswered | Self::TurnBegan => LogLevel::Debug,
             Self::AuthSuccess
             | Self::SessionCreated
             | Self::SessionEnded
@@ -103,7 +109,6 @@ impl Event {
             | Self::WorkerReady
             | Self::WorkerExit
             | Self::WorkerIdleTimeout
-            | Self::TurnBegan
             | Self::TurnEnded
             | Self::ToolCalled
             | Self::ToolCompleted

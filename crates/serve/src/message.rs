@@ -4,7 +4,7 @@ use std::fmt;
 
 use model::ipc::Uuid;
 use policy::access::POLICY_VERSION_MAX;
-use serde::de::{Deserializer, Error, MapAccess, Visitor};
+use serde::de::{Deserializer, Error, IgnoredAny, MapAccess, Visitor};
 use serde_json::Value;
 
 /// One message of a client.
@@ -74,7 +74,9 @@ impl ClientMessage {
         let mut input = serde_json::Deserializer::from_str(text);
         let read = input.deserialize_map(Top).and_then(|it| input.end().map(|()| it));
         let mut fields = read.map_err(|error| {
-            let is_syntax = error.is_syntax() || error.is_eof();
+            // What is wrong as a message may be wrong as JSON further on.
+            let is_json = serde_json::from_str::<IgnoredAny>(text).is_ok();
+            let is_syntax = error.is_syntax() || error.is_eof() || !is_json;
             MessageError { is_syntax, path: "$".to_owned(), what: plain(&error) }
         })?;
         let message = match fields.text("type")?.as_str() {
@@ -96,6 +98,14 @@ impl ClientMessage {
             _ => return Err(wrong("type", "there is no such type of message")),
         };
         fields.finish().map(|()| message)
+    }
+}
+
+impl MessageError {
+    /// Of a message that is no text.
+    pub(crate) fn of_bytes() -> Self {
+        let what = "a message is one JSON object, as text".to_owned();
+        Self { is_syntax: true, path: "$".to_owned(), what }
     }
 }
 

@@ -122,7 +122,26 @@ impl Metrics {
     }
 }
 
-fn route(path: &str) -> Route {
+impl Route {
+    /// The word for it.
+    pub(crate) const fn as_str(self) -> &'static str {
+        match self {
+            Self::Health => "health",
+            Self::Metrics => "metrics",
+            Self::Agents => "agents",
+            Self::Sessions => "sessions",
+            Self::Usage => "usage",
+            Self::Admin => "admin",
+            Self::Privacy => "privacy",
+            Self::Chat => "chat",
+            Self::Socket => "socket",
+            Self::Other => "other",
+        }
+    }
+}
+
+/// The kind of route that a path is of.
+pub(crate) fn route(path: &str) -> Route {
     const ROUTES: [(&str, Route); 9] = [
         ("/health", Route::Health),
         ("/metrics", Route::Metrics),

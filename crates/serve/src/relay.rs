@@ -4,13 +4,11 @@
 use std::collections::HashMap;
 
 use agent::{Frame, Status};
-use serde_json::json;
 
 use crate::app::App;
 use crate::frame::{ServerFrame, relayed};
 use crate::holdback::{Holdback, clean};
-use crate::log::Event;
-use crate::turn::{about, say};
+use crate::turn::say;
 use crate::turns::Key;
 
 /// Frames of the runtime on their way to whoever listens.
@@ -39,13 +37,11 @@ impl<'a> Relay<'a> {
                 Frame::ThinkingToken { text: self.thinking.push(&text) }
             }
             Frame::ToolUseStart { id, tool_name, tool_id } => {
-                self.app.log(Event::ToolCalled, about(self.key), json!({}));
                 Frame::ToolUseStart { id, tool_name, tool_id }
             }
             Frame::ToolUseInput { tool_id, partial_json } => self.input(tool_id, &partial_json),
             Frame::ToolResult { id, tool_id, content } => {
                 self.end_of_input(&tool_id);
-                self.app.log(Event::ToolCompleted, about(self.key), json!({}));
                 Frame::ToolResult { id, tool_id, content: clean(&content) }
             }
             Frame::SubagentStarted { task_id, description } => {

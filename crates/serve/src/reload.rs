@@ -5,15 +5,20 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, MutexGuard, PoisonError};
 
+use serde::Serialize;
 use serde_json::{Value, json};
+use vault::access::Issued;
 
-use crate::app::App;
+use crate::app::{App, StartError};
+use crate::certificate;
 use crate::changes::{self, Change};
 use crate::directory::{Directory, issued};
 use crate::frame::{CardShown, ServerFrame};
 use crate::limits::DEBOUNCE;
 use crate::log::{About, Event};
+use crate::restart;
 use crate::rules;
+use crate::server::is_exposed;
 
 /// The state of the files that are watched.
 type Stamps = Vec<(PathBuf, u64, i64, i64)>;
@@ -26,17 +31,42 @@ const RULES: &str = "policy";
 /// The longest file whose digest is recorded, in bytes; of a longer one its length is.
 const DIGESTED_BYTES_MAX: u64 = 16 << 20;
 
+/// What became of files that were read again.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Reloaded {
+    /// What may protect less than before. It counts, is on record, and a person was told.
+    pub weaker: Vec<String>,
+    /// What else is different.
+    pub changed: Vec<String>,
+    /// What is other than at the start of the process, and counts after a restart alone.
+    pub needs_restart: Vec<String>,
+    /// What is not understood and stays as it was.
+    pub refused: Vec<String>,
+}
+
+impl Reloaded {
+    fn with(mut self, changes: &[Change]) -> Self {
+        let owned = |is_weaker| changes::of(changes, is_weaker).into_iter().map(str::to_owned);
+        self.weaker.extend(owned(true));
+        self.changed.extend(owned(false));
+        self
+    }
+}
+
 /// Reads the files again, and looks at everybody who is connected by what they say now. What changed is on record first, and
-/// a person is told where it may protect less.
+/// a person is told where it may protect less, and what does not count before a restart.
 ///
 /// INVARIANT (NothingSilent), INVARIANT (RecordThenAct).
 ///
 /// # Errors
-/// If a file is not understood, or it cannot be recorded: then everything stays as it was.
-pub(crate) fn now(app: &App) -> Result<(), String> {
+/// If the settings, the users or the rules are not understood, or it cannot be recorded: then everything stays as it was.
+pub(crate) fn now(app: &App) -> Result<Reloaded, String> {
     let _one = one_at_a_time(app);
-    rules::again(app, digests(&app.parts.home))?;
-    settings(app)
+    // Before anything of it counts.
+    let files = read(app)?;
+    let rules = rules::again(app, digests(&app.parts.home))?;
+    apply(app, files).map(|it| it.with(&rules))
 }
 
 /// What is read last counts last.
@@ -49,6 +79,7 @@ fn at_start(app: &App) {
     let _one = one_at_a_time(app);
     // What is wrong is in the log.
     let _ = rules::again(app, digests(&app.parts.home));
+    let _ = certificate::again(app);
     let is_other = Directory::load(&app.parts.home).is_ok_and(|it| {
         let before = app.directory();
         !changes::between(&before, &it.keeping(&before)).is_empty()
@@ -58,36 +89,71 @@ fn at_start(app: &App) {
     }
 }
 
-fn settings(app: &App) -> Result<(), String> {
+/// The files as they are now, if all of them are understood and may count.
+fn read(app: &App) -> Result<(Directory, Vec<Issued>), String> {
     let read = Directory::load(&app.parts.home).map_err(|error| error.to_string());
     let read = read.and_then(|directory| {
+        if is_exposed(app.address, &directory.settings) {
+            return Err(StartError::Exposed(app.address).to_string());
+        }
         issued(&app.parts.home).map(|it| (directory, it)).map_err(|error| error.to_string())
     });
-    let (directory, issued) = read.inspect_err(|why| {
+    read.inspect_err(|why| {
         app.log(Event::ReloadFailed, About::default(), json!({ "why": why }));
         // It stays as it was either way.
-        let _ = app.record("settings_refused", json!({ "error": why, "stays": "as it was" }));
-    })?;
+        let _ = app.record("settings_refused", refusal(why, None));
+    })
+}
+
+/// What is recorded, and told, of what is not understood.
+fn refusal(why: &str, agent: Option<&str>) -> Value {
+    let alert = "settings are not understood, and stay as they were";
+    json!({
+        "alert": alert, "severity": "MEDIUM", "what": why, "error": why,
+        "agent": agent, "stays": "as it was",
+    })
+}
+
+fn settings(app: &App) -> Result<Reloaded, String> {
+    apply(app, read(app)?)
+}
+
+fn apply(app: &App, (directory, issued): (Directory, Vec<Issued>)) -> Result<Reloaded, String> {
     let before = app.directory();
     let after = Arc::new(directory.keeping(&before));
     let changes = changes::between(&before, &after);
-    for (agent, why) in after.broken.iter().filter(|it| !before.broken.contains(it)) {
-        let content = json!({ "agent": agent, "error": why, "stays": "as it was" });
+    let mut refused = Vec::new();
+    for (agent, why) in &after.broken {
+        refused.push(format!("agents/{agent}: {why}"));
+        if before.broken.iter().any(|it| it.0 == *agent && it.1 == *why) {
+            continue;
+        }
+        let content = refusal(why, Some(agent));
         app.record("settings_refused", content).map_err(|error| error.to_string())?;
         let about = About { agent: Some(agent), ..About::default() };
         app.log(Event::ReloadFailed, about, json!({ "why": why }));
     }
-    app.record("settings_reloaded", said(app, &changes)).map_err(|error| error.to_string())?;
+    let needs_restart = restart::needed(&app.begun, &after);
+    let is_known = needs_restart == restart::needed(&app.begun, &before);
+    let content = said(app, &changes, &needs_restart, is_known);
+    app.record("settings_reloaded", content).map_err(|error| error.to_string())?;
     *app.directory.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&after);
+    app.bounds();
     if !changes.is_empty() || after.broken.is_empty() {
         // What was opened by the old files does not outlive its turn.
-        app.parts.runtime.reloaded();
+        refused.extend(not_again(app));
+    }
+    if let Err(why) = certificate::again(app) {
+        refused.push(format!("serve.tls: {why}"));
     }
     let moment = app.now();
-    app.sockets.again(|known| after.again(known, &issued, moment));
+    app.look_again(|known| after.again(known, &issued, moment));
     app.log(Event::AccessReloaded, About::default(), json!({}));
     if before.global != after.global {
-        let details = changes::to_json(&changes);
+        let mut details = changes::to_json(&changes);
+        if let Some(fields) = details.as_object_mut() {
+            fields.insert("needsRestart".to_owned(), json!(needs_restart));
+        }
         app.log(Event::ConfigReloaded, About::default(), details);
     }
     if before.manifests != after.manifests || before.users != after.users {
@@ -97,21 +163,44 @@ fn settings(app: &App) -> Result<(), String> {
             ServerFrame::RosterUpdated { agents }.to_text()
         });
     }
-    Ok(())
+    Ok(Reloaded { needs_restart, refused, ..Reloaded::default() }.with(&changes))
 }
 
-/// What is recorded of a reload: the files, and what changed. What may be weaker is an alert.
-fn said(app: &App, changes: &[Change]) -> Value {
+/// Has the runtime read again what it keeps of the files. Gives what it did not understand, which is told.
+fn not_again(app: &App) -> Vec<String> {
+    let refused = app.parts.runtime.reloaded();
+    for why in &refused {
+        app.log(Event::ReloadFailed, About::default(), json!({ "why": why }));
+        // It stays as it was either way.
+        let _ = app.record("settings_refused", refusal(why, None));
+    }
+    refused
+}
+
+/// What is recorded of a reload: the files, and what changed. What may be weaker is an alert, and so is what does not count
+/// yet, unless that is known.
+fn said(app: &App, changes: &[Change], needs_restart: &[String], is_known: bool) -> Value {
     let mut content = json!({
         "files": digests(&app.parts.home),
         "changes": changes::to_json(changes),
+        "needsRestart": needs_restart,
     });
-    let weaker: Vec<&str> =
-        changes.iter().filter(|it| it.is_weaker).map(|it| it.what.as_str()).collect();
-    if let (false, Some(fields)) = (weaker.is_empty(), content.as_object_mut()) {
-        fields.insert("alert".to_owned(), "settings that may protect less were read".into());
+    let weaker = changes::of(changes, true);
+    let waits = !needs_restart.is_empty() && !is_known;
+    let alert = match (weaker.is_empty(), waits) {
+        (true, false) => return content,
+        (true, true) => "settings that count after a restart alone were read",
+        (false, _) => "settings that may protect less were read",
+    };
+    let mut what = weaker.join("; ");
+    if waits {
+        let separator = if what.is_empty() { "" } else { "; " };
+        what = format!("{what}{separator}needsRestart: {}", needs_restart.join(", "));
+    }
+    if let Some(fields) = content.as_object_mut() {
+        fields.insert("alert".to_owned(), alert.into());
         fields.insert("severity".to_owned(), "MEDIUM".into());
-        fields.insert("what".to_owned(), weaker.join("; ").into());
+        fields.insert("what".to_owned(), what.into());
     }
     content
 }
@@ -133,17 +222,17 @@ fn digests(home: &Path) -> Value {
 pub(crate) fn look_again(app: &App) {
     let Ok(issued) = issued(&app.parts.home) else { return };
     let (directory, now) = (app.directory(), app.now());
-    app.sockets.again(|known| directory.again(known, &issued, now));
+    app.look_again(|known| directory.again(known, &issued, now));
 }
 
 /// Reads the files again whenever they are others, and quiet.
 pub(crate) async fn watch(app: Arc<App>) {
-    let mut applied = app.blocking(|app| stamps(&app.parts.home)).await.unwrap_or_default();
+    let mut applied = app.blocking(watched).await.unwrap_or_default();
     let mut last = applied.clone();
     app.blocking(at_start).await.unwrap_or_default();
     loop {
         tokio::time::sleep(DEBOUNCE).await;
-        let found = app.blocking(|app| stamps(&app.parts.home)).await.unwrap_or_default();
+        let found = app.blocking(watched).await.unwrap_or_default();
         if found == last && found != applied {
             let rules = app.parts.home.join(RULES);
             let of = |stamps: &Stamps, in_rules: bool| -> Stamps {
@@ -171,6 +260,16 @@ pub(crate) async fn watch(app: Arc<App>) {
         last = found;
         app.blocking(look_again).await.unwrap_or_default();
     }
+}
+
+/// The files that are watched: those of the state directory, and those of the certificate.
+fn watched(app: &App) -> Stamps {
+    let mut found = stamps(&app.parts.home);
+    if let Some(files) = &app.directory().settings.tls {
+        note(&files.cert, &mut found);
+        note(&files.key, &mut found);
+    }
+    found
 }
 
 fn stamps(home: &Path) -> Stamps {

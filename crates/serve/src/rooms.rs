@@ -84,6 +84,13 @@ impl Rooms {
         gone
     }
 
+    /// The sessions that somebody listens to.
+    pub(crate) fn heard(&self) -> Vec<Key> {
+        let rooms = self.lock();
+        let heard = rooms.iter().filter(|it| it.1.listeners.iter().any(|it| !it.1.is_closed()));
+        heard.map(|it| it.0.clone()).collect()
+    }
+
     /// Forgets a session.
     pub(crate) fn forget(&self, key: &Key) {
         self.lock().remove(key);

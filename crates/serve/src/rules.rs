@@ -5,10 +5,8 @@ use policy::RuleChange;
 use serde_json::{Value, json};
 
 use crate::app::App;
+use crate::changes::{self, Change};
 use crate::log::{About, Event};
-
-/// Changes that are named one by one.
-const NAMED_MAX: usize = 100;
 
 /// Whoever can read the rules again.
 pub trait Rules: Send + Sync {
@@ -28,28 +26,22 @@ pub trait NewRules {
     fn apply(self: Box<Self>, receipt: &Receipt);
 }
 
-/// Reads the rules again, if somebody can, and has the gate decide by them.
+/// Reads the rules again, if somebody can, and has the gate decide by them. Gives what is different.
 ///
 /// INVARIANT (NothingSilent), INVARIANT (RecordThenAct).
 ///
 /// # Errors
 /// If they do not load, or it cannot be recorded: then the old ones hold.
-pub(crate) fn again(app: &App, files: Value) -> Result<(), String> {
-    let Some(rules) = app.rules.get() else { return Ok(()) };
+pub(crate) fn again(app: &App, files: Value) -> Result<Vec<Change>, String> {
+    let Some(rules) = app.rules.get() else { return Ok(Vec::new()) };
     let new = rules.read().inspect_err(|why| refused(app, why, &files))?;
     let changes = new.changes();
+    let changes: Vec<Change> = changes.iter().map(named).collect();
     if changes.is_empty() {
-        return Ok(());
+        return Ok(changes);
     }
-    let named = |is_weaker: bool| -> Vec<String> {
-        let those = changes.iter().filter(|it| it.is_weaker == is_weaker).take(NAMED_MAX);
-        those.map(|it| format!("the rule {} {}", it.id, it.what)).collect()
-    };
-    let (weaker, other) = (named(true), named(false));
-    let mut content = json!({
-        "files": files,
-        "changes": { "weaker": weaker, "changed": other, "count": changes.len() },
-    });
+    let weaker = changes::of(&changes, true);
+    let mut content = json!({ "files": files, "changes": changes::to_json(&changes) });
     if let (false, Some(fields)) = (weaker.is_empty(), content.as_object_mut()) {
         fields.insert("alert".to_owned(), "rules that may protect less were read".into());
         fields.insert("severity".to_owned(), "HIGH".into());
@@ -57,9 +49,14 @@ pub(crate) fn again(app: &App, files: Value) -> Result<(), String> {
     }
     let receipt = app.record("policy_reloaded", content).map_err(|error| error.to_string())?;
     new.apply(&receipt);
-    let details = json!({ "weaker": weaker.len(), "changed": other.len(), "of": "policy" });
+    let others = changes.len() - changes.iter().filter(|it| it.is_weaker).count();
+    let details = json!({ "weaker": changes.len() - others, "changed": others, "of": "policy" });
     app.log(Event::ConfigReloaded, About::default(), details);
-    Ok(())
+    Ok(changes)
+}
+
+fn named(it: &RuleChange) -> Change {
+    Change { what: format!("the rule {} {}", it.id, it.what), is_weaker: it.is_weaker }
 }
 
 fn refused(app: &App, why: &str, files: &Value) {

@@ -7,12 +7,14 @@ use std::time::Duration;
 
 use agent::{Voice, WorkerShown};
 use model::ipc::Uuid;
+use policy::access::ServeSettings;
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
 use crate::admit::{charge, may_use};
 use crate::app::{App, Parts, StartError};
 use crate::books::{BooksError, Forgotten};
+use crate::certificate::Certificate;
 use crate::channels;
 use crate::directory::Directory;
 use crate::frame::ErrorCode;
@@ -21,7 +23,8 @@ use crate::listen;
 use crate::log::{About, Event};
 use crate::lookout::Lookout;
 use crate::opening::open_session;
-use crate::reload;
+use crate::reload::{self, Reloaded};
+use crate::restart;
 use crate::rules::Rules;
 use crate::sockets::Closing;
 use crate::turn::{self, Asked, Refused};
@@ -31,7 +34,6 @@ use crate::turns::Key;
 pub struct Server {
     app: Arc<App>,
     listener: TcpListener,
-    tls: Option<Arc<rustls::ServerConfig>>,
     stop: (watch::Sender<Stage>, watch::Receiver<Stage>),
     runtime: Arc<OnceLock<tokio::runtime::Handle>>,
 }
@@ -73,23 +75,17 @@ impl Server {
     pub fn bind(address: SocketAddr, parts: Parts) -> Result<Self, StartError> {
         let directory = Directory::load(&parts.home)?;
         let settings = &directory.settings;
-        let tls = settings.tls.as_ref().map(listen::tls).transpose()?;
-        let is_protected = tls.is_some() || !settings.behind_proxy.is_empty();
-        if !address.ip().is_loopback() && !is_protected {
+        let certificate = settings.tls.as_ref().map(Certificate::read).transpose();
+        let certificate = certificate.map_err(StartError::Tls)?;
+        if is_exposed(address, settings) {
             return Err(StartError::Exposed(address));
         }
         let failed = |error| StartError::Address(address, error);
         let listener = TcpListener::bind(address).map_err(failed)?;
         listener.set_nonblocking(true).map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
-        let app = Arc::new(App::new(parts, address, directory)?);
-        Ok(Self {
-            app,
-            listener,
-            tls,
-            stop: watch::channel(Stage::Serving),
-            runtime: Arc::default(),
-        })
+        let app = Arc::new(App::new(parts, address, directory, certificate)?);
+        Ok(Self { app, listener, stop: watch::channel(Stage::Serving), runtime: Arc::default() })
     }
 
     /// The same, where somebody can read the rules again.
@@ -135,7 +131,7 @@ impl Server {
     }
 
     async fn serve(self) -> Result<(), StartError> {
-        let Self { app, listener, tls, stop: (_tell, mut stop), .. } = self;
+        let Self { app, listener, stop: (_tell, mut stop), .. } = self;
         let listener = tokio::net::TcpListener::from_std(listener)?;
         let missing = app.directory().missing();
         let details = json!({ "address": app.address.to_string(), "missingAgents": missing });
@@ -144,7 +140,7 @@ impl Server {
         let listening = channels::begin(&app)?;
         let watching = tokio::spawn(reload::watch(Arc::clone(&app)));
         let keeping = tokio::spawn(keep_house(Arc::clone(&app)));
-        let accepting = tokio::spawn(listen::accept(Arc::clone(&app), listener, tls, stop.clone()));
+        let accepting = tokio::spawn(listen::accept(Arc::clone(&app), listener, stop.clone()));
         // Whoever could say it has gone: that is the end as well.
         let _ = stop.wait_for(|it| *it >= Stage::Draining).await;
         app.draining.store(true, Ordering::Release);
@@ -167,6 +163,12 @@ impl Server {
         accepting.abort();
         Ok(())
     }
+}
+
+/// Do others reach the address, and nothing protects the tokens on their way?
+pub(crate) fn is_exposed(address: SocketAddr, settings: &ServeSettings) -> bool {
+    let is_protected = settings.tls.is_some() || !settings.behind_proxy.is_empty();
+    !address.ip().is_loopback() && !is_protected
 }
 
 /// Waits for the turns that run.
@@ -245,14 +247,16 @@ fn forget_stale(app: &App, since: i64) -> Result<usize, BooksError> {
         let before = forgotten;
         for (user, agent, session) in stale {
             let key = Key { user, agent, session };
-            if app.queues.is_busy(&key) {
-                continue;
-            }
+            // Nothing begins in it until it is gone.
+            let Some(_held) = app.queues.take(&key) else { continue };
             app.parts.runtime.close(&key.user, &key.agent, &key.session);
             match app.parts.personal.forget(&key.user, &key.agent, &key.session) {
                 Ok(()) => {
-                    forgotten += usize::from(app.books.forget_stale(&key.session, since)?);
-                    app.rooms.forget(&key);
+                    if app.books.forget_stale(&key.session, since)? {
+                        forgotten += 1;
+                        app.rooms.forget(&key);
+                        turn::session_ended(app, &key, "retention");
+                    }
                 }
                 // The row stays, so that it is tried again.
                 Err(why) => app.log(Event::InternalError, About::default(), json!({ "why": why })),
@@ -312,11 +316,11 @@ impl Handle {
         })
     }
 
-    /// Reads the files again.
+    /// Reads the files again, and tells what of them counts now.
     ///
     /// # Errors
-    /// If one is not understood: then everything stays as it was.
-    pub fn reload(&self) -> Result<(), String> {
+    /// If the settings, the users or the rules are not understood: then everything stays as it was.
+    pub fn reload(&self) -> Result<Reloaded, String> {
         reload::now(&self.app)
     }
 
@@ -335,6 +339,7 @@ impl Handle {
             "agents": directory.manifests.len(),
             "channels": channels::shown(&self.app),
             "broken": directory.broken.iter().map(|it| &it.0).collect::<Vec<_>>(),
+            "needsRestart": restart::needed(&self.app.begun, &directory),
         })
     }
 
@@ -375,6 +380,8 @@ impl Handle {
         self.app.record("serve_session_ended", content).map_err(|error| error.to_string())?;
         self.app.parts.runtime.interrupt(user, agent, session);
         self.app.parts.runtime.close(user, agent, session);
+        let [user, agent, session] = [user, agent, session].map(str::to_owned);
+        turn::session_ended(&self.app, &Key { user, agent, session }, "operator");
         Ok(())
     }
 

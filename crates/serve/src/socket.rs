@@ -22,7 +22,8 @@ use crate::directory::Known;
 use crate::frame::{Detail, ErrorCode, ServerFrame};
 use crate::front::{From, parameter};
 use crate::limits::{
-    BODY_BYTES_MAX, OUTGOING_MAX, SEND_MAX, TURNS_PER_SOCKET_MAX, WRITE_BUFFER_BYTES_MAX,
+    BODY_BYTES_MAX, CONTROLS_PER_MINUTE_MAX, OUTGOING_MAX, SEND_MAX, TURNS_PER_SOCKET_MAX,
+    WRITE_BUFFER_BYTES_MAX,
 };
 use crate::log::{About, Event};
 use crate::message::{ClientMessage, MessageError};
@@ -31,6 +32,8 @@ use crate::refusal::Refusal;
 use crate::sockets::{Closing, Outgoing, Seat};
 use crate::turn::{self, Asked, Refused};
 use crate::turns::Key;
+
+const MINUTE: Duration = Duration::from_secs(60);
 
 /// `GET /ws`.
 pub(crate) async fn upgrade(
@@ -100,7 +103,7 @@ async fn serve(app: Arc<App>, socket: WebSocket, known: Known, is_old_way: bool)
         return close(socket, Closing::TooMany).await;
     };
     let about = About { user: Some(known.name().as_str()), ..About::default() };
-    app.log(Event::AuthSuccess, about, json!({ "token": known.token }));
+    app.log(Event::AuthSuccess, about, json!({ "token": known.token, "by": "socket" }));
     app.metrics.sockets.inc();
     let turns = Arc::new(Semaphore::new(TURNS_PER_SOCKET_MAX));
     let served = Served { app: Arc::clone(&app), seat, to, key: None, turns };
@@ -112,12 +115,15 @@ async fn serve(app: Arc<App>, socket: WebSocket, known: Known, is_old_way: bool)
             message: "tokens in addresses end up in logs: send it in the head",
         });
     }
-    served.run(socket, from).await;
+    let why = served.run(socket, from).await;
     app.metrics.sockets.dec();
+    let code = why.map(|it| it.code().0);
+    app.log(Event::WsClosed, about, json!({ "code": code }));
 }
 
 impl Served {
-    async fn run(mut self, mut socket: WebSocket, mut from: Receiver<Outgoing>) {
+    /// Until somebody closes it; why, if that was us.
+    async fn run(mut self, mut socket: WebSocket, mut from: Receiver<Outgoing>) -> Option<Closing> {
         let idle = self.app.directory().settings.rate_limits.ws_idle_timeout_ms.get();
         let idle = Duration::from_millis(idle);
         let mut heard = tokio::time::Instant::now();
@@ -136,20 +142,35 @@ impl Served {
                     let message = Message::Text(text.as_ref().into());
                     match tokio::time::timeout(SEND_MAX, socket.send(message)).await {
                         Ok(Ok(())) => {}
-                        Ok(Err(_)) => return self.leave(),
+                        Ok(Err(_)) => {
+                            self.leave();
+                            return None;
+                        }
                         Err(_) => break Closing::Slow,
                     }
                 }
                 message = socket.recv() => {
                     heard = tokio::time::Instant::now();
                     match message {
-                        None | Some(Ok(Message::Close(_))) => return self.leave(),
-                        Some(Ok(Message::Text(text))) => self.hear(&text).await,
-                        Some(Ok(Message::Ping(_) | Message::Pong(_))) => {}
-                        Some(Ok(Message::Binary(_))) => break Closing::Protocol,
+                        None | Some(Ok(Message::Close(_))) => {
+                            self.leave();
+                            return None;
+                        }
+                        Some(Ok(Message::Text(text))) => self.hear(Some(&text)).await,
+                        Some(Ok(Message::Binary(_))) => self.hear(None).await,
+                        // Each ping is answered, whoever reads that.
+                        Some(Ok(Message::Ping(_) | Message::Pong(_))) => {
+                            let (most, id) = (CONTROLS_PER_MINUTE_MAX, self.seat.id);
+                            if self.app.controls.admit(&id, most, MINUTE).is_err() {
+                                break Closing::Protocol;
+                            }
+                        }
                         Some(Err(error)) => match broken(error) {
                             Some(why) => break why,
-                            None => return self.leave(),
+                            None => {
+                                self.leave();
+                                return None;
+                            }
                         },
                     }
                 }
@@ -163,10 +184,11 @@ impl Served {
         {
             let message = Message::Text(text.as_ref().into());
             if !matches!(tokio::time::timeout(SEND_MAX, socket.send(message)).await, Ok(Ok(()))) {
-                return;
+                return None;
             }
         }
         close(socket, why).await;
+        Some(why)
     }
 
     /// Hears nothing more. A turn that runs goes on, and what it says is kept.
@@ -188,16 +210,18 @@ impl Served {
         }
     }
 
-    async fn hear(&mut self, text: &str) {
+    /// Hears a message; none is one that is no text.
+    async fn hear(&mut self, text: Option<&str>) {
         // As the files say it now, not as they did when the socket was opened.
         let Some(known) = self.app.sockets.known(self.seat.id) else { return };
         // Before it is even read.
         if let Err(refused) = charge_socket(&self.app, known.name().as_str()) {
             return self.refuse(&refused);
         }
-        let message = match ClientMessage::parse(text) {
+        let parsed = text.map_or_else(|| Err(MessageError::of_bytes()), ClientMessage::parse);
+        let message = match parsed {
             Ok(message) => message,
-            Err(error) => return self.not_understood(error),
+            Err(error) => return self.not_understood(&known, error),
         };
         match message {
             ClientMessage::Ping => self.frame(&ServerFrame::Pong),
@@ -226,8 +250,8 @@ impl Served {
         }
     }
 
-    fn not_understood(&self, error: MessageError) {
-        let about = About { user: None, ..About::default() };
+    fn not_understood(&self, known: &Known, error: MessageError) {
+        let about = About { user: Some(known.name().as_str()), ..About::default() };
         self.app.log(Event::WsInvalidMessage, about, json!({ "path": error.path }));
         let code = if error.is_syntax { ErrorCode::ParseError } else { ErrorCode::InvalidMessage };
         self.frame(&ServerFrame::Error {

@@ -9,7 +9,7 @@ use data_encoding::HEXLOWER;
 use sha2::{Digest as _, Sha256};
 
 use crate::directory::Known;
-use crate::limits::{TICKET_MAX, TICKETS_MAX};
+use crate::limits::{TICKET_MAX, TICKETS_MAX, TICKETS_PER_USER_MAX};
 
 /// Tickets that were given out, by their hashes.
 #[derive(Default)]
@@ -32,6 +32,15 @@ impl Tickets {
         let text = HEXLOWER.encode(&random);
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         all.retain(|_, it| it.made.elapsed() < TICKET_MAX);
+        // Whoever takes many takes none of those of others: their own oldest one is gone.
+        let own = all.iter().filter(|it| it.1.known.name() == known.name());
+        let (count, oldest) = own.fold((0, None), |(count, oldest), (hash, it)| {
+            let is_older = oldest.is_none_or(|(_, made)| it.made < made);
+            (count + 1, if is_older { Some((*hash, it.made)) } else { oldest })
+        });
+        if let (true, Some((hash, _))) = (count >= TICKETS_PER_USER_MAX, oldest) {
+            all.remove(&hash);
+        }
         if all.len() >= TICKETS_MAX {
             return None;
         }

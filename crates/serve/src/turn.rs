@@ -222,7 +222,7 @@ async fn work(
     let (done, ended) = oneshot::channel();
     let (on_thread, key, once) = (Arc::clone(app), asked.key.clone(), asked.once);
     let purse = Arc::clone(tab) as Arc<dyn Purse>;
-    app.log(Event::TurnBegan, about(&asked.key), json!({}));
+    app.log(Event::TurnBegan, about(&asked.key), json!({ "chars": asked.chars() }));
     let spawned = thread::Builder::new().name("serve-turn".to_owned()).spawn(move || {
         let _slot = slot;
         let mut relay = Relay::new(&on_thread, &key);
@@ -230,6 +230,7 @@ async fn work(
         relay.finish();
         if once {
             on_thread.parts.runtime.close(&key.user, &key.agent, &key.session);
+            session_ended(&on_thread, &key, "once");
         }
         // Whoever waits may have gone.
         let _ = done.send(reply);
@@ -239,6 +240,7 @@ async fn work(
     }
     let ended = watched(app, &asked.key, ended).await;
     let reply = ended.unwrap_or_else(|| Err(broke("the turn broke off").perhaps_more()));
+    app.reach.note(&reply);
     let event = if reply.is_ok() { Event::TurnEnded } else { Event::TurnFailed };
     let code = reply.as_ref().err().map(|it| code_of(it).as_str());
     app.log(event, about(&asked.key), json!({ "code": code }));
@@ -317,12 +319,6 @@ async fn conclude(
             say(app, &asked.key, |_| ServerFrame::BudgetWarning { warnings });
         }
     }
-    for (tool, how) in &reply.tool_calls {
-        if how == "denied" {
-            // The gate knows it, so its name is none that somebody made up.
-            app.log(Event::ToolDenied, about(&asked.key), json!({ "tool": tool }));
-        }
-    }
     let duration_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
     let dollars = tab.spent().within(policy::access::Unit::Usd);
     say(app, &asked.key, |_| ServerFrame::Result {
@@ -347,6 +343,11 @@ fn warnings(limits: &policy::access::Limits, totals: &crate::books::Totals) -> V
         (percentage >= WARN_PERCENT).then_some(Warning { budget, limit, used, percentage })
     };
     crate::books::windows(limits, totals).into_iter().filter_map(near).collect()
+}
+
+/// A session has ended, and why: it was deleted, or nobody goes on with it.
+pub(crate) fn session_ended(app: &App, key: &Key, why: &'static str) {
+    app.log(Event::SessionEnded, about(key), json!({ "why": why }));
 }
 
 pub(crate) fn about(key: &Key) -> About<'_> {

@@ -64,9 +64,20 @@ impl Queues {
         Some(Waiting { turn, held, place })
     }
 
+    /// The turn of a session in which nobody runs or waits, so that nothing begins in it meanwhile.
+    pub(crate) fn take(&self, key: &Key) -> Option<Held> {
+        let Waiting { held, place, .. } = self.enqueue(key)?;
+        Some(Held { _turn: held?, _place: place })
+    }
+
     /// Does nobody run or wait?
     pub(crate) fn is_empty(&self) -> bool {
         self.lock().is_empty()
+    }
+
+    /// The sessions in which a turn runs or waits.
+    pub(crate) fn keys(&self) -> Vec<Key> {
+        self.lock().keys().cloned().collect()
     }
 
     /// Does a turn of this session run or wait?

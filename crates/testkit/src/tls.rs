@@ -59,12 +59,26 @@ pub fn params(names: &[&str]) -> CertificateParams {
 pub struct Certificate {
     der: CertificateDer<'static>,
     key: PrivateKeyDer<'static>,
+    pem: [String; 2],
 }
 
 impl Certificate {
     fn new(certificate: &rcgen::Certificate, key: &KeyPair) -> Self {
         let der = certificate.der().clone();
-        Self { der, key: key.serialize_der().try_into().unwrap() }
+        let pem = [certificate.pem(), key.serialize_pem()];
+        Self { der, key: key.serialize_der().try_into().unwrap(), pem }
+    }
+
+    /// The certificate and its key, as files have them.
+    #[must_use]
+    pub fn files(&self) -> &[String; 2] {
+        &self.pem
+    }
+
+    /// The certificate, as a client is shown it.
+    #[must_use]
+    pub fn der(&self) -> &CertificateDer<'static> {
+        &self.der
     }
 
     /// One for which nobody vouches but itself.

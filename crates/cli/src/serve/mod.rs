@@ -19,7 +19,7 @@ use host::agents::{Agents, AgentsOptions};
 use host::channels::Channels;
 use host::doors::{self, Doors};
 use host::ipc::{Socket, SocketError, Stop};
-use host::models::Models;
+use host::models::RenewedModels;
 use monitor::Approver;
 
 use crate::daemon;
@@ -99,7 +99,7 @@ fn serve_doors(
     signals: &Stop,
 ) -> Result<(), Failure> {
     let settings = host::settings(home).map_err(Failure::usage)?.unwrap_or_default();
-    let models = Models::of(gate, home).map_err(Failure::usage)?.ok_or_else(|| {
+    let models = RenewedModels::of(gate, home).map_err(Failure::usage)?.ok_or_else(|| {
         let next = "write `providers: {llm: anthropic}` and `models: {default: anthropic/MODEL}` into config.yaml, or `providers: {llm: mock}` to try it";
         Failure::usage(format!("no model is chosen: {next}"))
     })?;

@@ -75,7 +75,7 @@ impl Served for Commands {
                 Err(why) => refused(&why),
             },
             ["reload"] => match self.0.reload() {
-                Ok(()) => json!({ "ok": true }),
+                Ok(reloaded) => json!({ "ok": true, "reloaded": reloaded }),
                 Err(why) => refused(&why),
             },
             _ => refused("the server has no such command"),

@@ -83,11 +83,14 @@ impl Remembers {
         Remembering::of(gate, home).map(|it| Self(RwLock::new(it)))
     }
 
-    /// Reads the settings again. What is not understood changes nothing.
-    pub(super) fn read_again(&self, gate: &Gate, home: &Path) {
-        if let Ok(now) = Remembering::of(gate, home) {
-            *self.0.write().unwrap_or_else(PoisonError::into_inner) = now;
-        }
+    /// Reads the settings again.
+    ///
+    /// # Errors
+    /// If they are not understood: that changes nothing.
+    pub(super) fn read_again(&self, gate: &Gate, home: &Path) -> Result<(), String> {
+        let now = Remembering::of(gate, home).map_err(|it| it.to_string())?;
+        *self.0.write().unwrap_or_else(PoisonError::into_inner) = now;
+        Ok(())
     }
 
     pub(super) fn now(&self) -> Remembering {

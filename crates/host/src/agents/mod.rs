@@ -17,20 +17,18 @@ mod workers;
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, RwLock, Weak};
+use std::sync::{Arc, Weak};
 use std::thread;
 use std::time::Duration;
 
-use agent::{
-    Frame, Purse, Reply, ToWorker, Turn, TurnError, TurnErrorCode, Voice, Watches, WorkerEvent,
-};
+use agent::{Frame, Purse, Reply, ToWorker, Turn, TurnError, TurnErrorCode, Voice, WorkerEvent};
 use evidence::{Clock, SystemClock};
 use llm::{Role, Usage};
 use model::{AgentId, Caller, Kind, SessionId, TaintTag, UserId};
 
 use crate::gate::{Gate, GateError};
 use crate::worker::{Asks, Bounds, History, Leases, Prepared, Seen, Shared, Spawner, Spoken};
-use crate::worker::{TurnLimits, Worker, context};
+use crate::worker::{TurnLimits, Watched, Worker, context};
 use crate::workspace;
 
 pub use cards::{DEFAULT_AGENT, all as cards, card};
@@ -49,6 +47,9 @@ use workers::Seat;
 
 /// How often it is looked for workers that have nothing to do.
 const SWEEP: Duration = Duration::from_secs(15);
+
+/// How long somebody may look whether a worker has something to do.
+const LOOKED_AT_WITHIN: Duration = Duration::from_millis(100);
 
 /// How long a turn may take to end whose worker was closed: what it has begun is waited for, and the worker.
 const FORCED_WITHIN: Duration = Duration::from_secs(15);
@@ -70,7 +71,7 @@ pub struct Agents {
     /// Models that are asked how they are.
     probed: health::UnderWay,
     /// Who is told of workers.
-    watcher: RwLock<Option<Arc<dyn Watches>>>,
+    watched: Watched,
 }
 
 /// What a turn is made of.
@@ -121,7 +122,7 @@ impl Agents {
     ) -> Result<Arc<Self>, GateError> {
         // Whoever has the gate is alone here.
         workspace::sweep(&gate.journal, home).map_err(GateError::unable)?;
-        Self::sharing(gate, home, asks, options, Leases::default())
+        Self::sharing(gate, home, asks, options, (Leases::default(), Watched::default()))
     }
 
     /// Other agents of the same gate, run otherwise, with no more workers; a session is nobody's but of one of them at a time.
@@ -129,10 +130,11 @@ impl Agents {
     /// # Errors
     /// As [`Agents::new`].
     pub fn beside(&self, options: AgentsOptions) -> Result<Arc<Self>, GateError> {
-        let workers_max = options.workers_max.min(self.options.workers_max);
+        let workers_max = options.workers_max.min(self.slots.at_most());
         let options = AgentsOptions { workers_max, ..options };
         let (gate, asks) = (Arc::clone(&self.gate), Arc::clone(&self.asks));
-        Self::sharing(gate, &self.home, asks, options, self.leases.clone())
+        let shared = (self.leases.clone(), self.watched.clone());
+        Self::sharing(gate, &self.home, asks, options, shared)
     }
 
     fn sharing(
@@ -140,7 +142,7 @@ impl Agents {
         home: &Path,
         asks: Arc<dyn Asks>,
         options: AgentsOptions,
-        leases: Leases,
+        (leases, watched): (Leases, Watched),
     ) -> Result<Arc<Self>, GateError> {
         let spawner = Spawner::new().map_err(GateError::unable)?;
         let slots = Slots::new(options.workers_max, options.workers_per_user_max);
@@ -148,7 +150,7 @@ impl Agents {
         let remembers = Remembers::of(&gate, &home)?;
         let agents = Arc::new_cyclic(|me| {
             let me = Weak::clone(me);
-            let (probed, watcher) = (health::UnderWay::default(), RwLock::default());
+            let probed = health::UnderWay::default();
             Self {
                 me,
                 gate,
@@ -161,7 +163,7 @@ impl Agents {
                 generation,
                 remembers,
                 probed,
-                watcher,
+                watched,
             }
         });
         let weak = Arc::downgrade(&agents);
@@ -229,6 +231,9 @@ impl Agents {
             let heard = || self.heard(&who, turn);
             let errand = Errand { who: &who, seat, limits, purse, heard: &heard, recalls };
             let outcome = self.turn_in(slot, &stop, &errand, on_frame);
+            if outcome.as_ref().is_err_and(|it| it.code == TurnErrorCode::WorkerError) {
+                self.tell(&who, WorkerEvent::Broke);
+            }
             let is_of_no_use = slot.worker().is_none_or(|it| it.is_over());
             if is_of_no_use {
                 self.end_worker(slot);
@@ -249,7 +254,8 @@ impl Agents {
                 Err(full) if self.make_room(full, who) => continue,
                 Err(full) => return Err(no_room(full)),
             };
-            let Some(_query) = slot.query() else {
+            // Whoever sweeps holds it for a moment; a turn that runs holds it for longer.
+            let Some(_query) = slot.wait_for_query(LOOKED_AT_WITHIN) else {
                 return Err(error(TurnErrorCode::QueryInProgress, "a turn of this session runs"));
             };
             // Somebody may have needed its room before we had it.

@@ -1,7 +1,7 @@
 //! Agents as whoever brings the words of people has them.
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use agent::{
@@ -48,9 +48,16 @@ impl Runtime for Agents {
         found.map(|it| it.questions(&*self.gate.store, now)).unwrap_or_default()
     }
 
-    fn reloaded(&self) {
-        self.remembers.read_again(&self.gate, &self.home);
+    fn reloaded(&self) -> Vec<String> {
+        let remembers = self.remembers.read_again(&self.gate, &self.home);
+        let models = self.asks.read_again(&self.gate, &self.home);
         self.generation.fetch_add(1, Ordering::AcqRel);
+        let read = [("memory", remembers), ("models", models)];
+        read.into_iter().filter_map(|(what, it)| Some(format!("{what}: {}", it.err()?))).collect()
+    }
+
+    fn bounded(&self, workers: usize, per_user: usize) {
+        self.slots.bound(workers, per_user);
     }
 
     fn workers(&self) -> Vec<WorkerShown> {
@@ -58,7 +65,7 @@ impl Runtime for Agents {
     }
 
     fn watched_by(&self, watcher: Arc<dyn Watches>) {
-        *self.watcher.write().unwrap_or_else(PoisonError::into_inner) = Some(watcher);
+        self.watched.by(watcher);
     }
 
     fn providers(

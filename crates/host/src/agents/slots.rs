@@ -1,7 +1,7 @@
 //! Sessions and their workers. A slot counts as used until the process of its worker is gone.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
 
@@ -15,14 +15,17 @@ type Key = (String, String, String);
 /// The slots of a host.
 pub(super) struct Slots {
     all: Mutex<HashMap<Key, Arc<Slot>>>,
-    at_most: usize,
-    at_most_per_user: usize,
+    at_most: AtomicUsize,
+    at_most_per_user: AtomicUsize,
 }
 
 /// A session of one user with one agent.
 pub(super) struct Slot {
     key: Key,
     query: Mutex<()>,
+    /// Has somebody the right to run a turn? Whoever only looks must not hold it, not for a moment: a turn that begins then
+    /// would be refused.
+    busy: AtomicBool,
     worker: Mutex<Option<Arc<Worker>>>,
     /// Is the turn that runs to end? Each has its own.
     stop: Mutex<Arc<AtomicBool>>,
@@ -30,6 +33,19 @@ pub(super) struct Slot {
     used: Mutex<Instant>,
     /// By which reading of the files its worker was started.
     generation: AtomicU64,
+}
+
+/// The right to run a turn in a slot, until it is dropped.
+pub(super) struct Query<'a> {
+    busy: &'a AtomicBool,
+    _held: MutexGuard<'a, ()>,
+}
+
+impl Drop for Query<'_> {
+    fn drop(&mut self) {
+        // Before the other one is let go: whoever comes next is busy again.
+        self.busy.store(false, Ordering::Release);
+    }
 }
 
 /// Why there is no slot.
@@ -46,7 +62,19 @@ const LOOK: Duration = Duration::from_millis(5);
 
 impl Slots {
     pub(super) fn new(at_most: usize, at_most_per_user: usize) -> Self {
+        let (at_most, at_most_per_user) = (at_most.into(), at_most_per_user.into());
         Self { all: Mutex::default(), at_most, at_most_per_user }
+    }
+
+    /// From now on there are so many at most. Those that are too many end when somebody needs room.
+    pub(super) fn bound(&self, at_most: usize, at_most_per_user: usize) {
+        self.at_most.store(at_most, Ordering::Release);
+        self.at_most_per_user.store(at_most_per_user, Ordering::Release);
+    }
+
+    /// How many there may be.
+    pub(super) fn at_most(&self) -> usize {
+        self.at_most.load(Ordering::Acquire)
     }
 
     /// The slot of `who`, which is made if there is room.
@@ -61,10 +89,11 @@ impl Slots {
             *held(&slot.used) = Instant::now();
             return Ok(Arc::clone(slot));
         }
-        if all.keys().filter(|it| it.0 == key.0).count() >= self.at_most_per_user {
+        let of_user = all.keys().filter(|it| it.0 == key.0).count();
+        if of_user >= self.at_most_per_user.load(Ordering::Acquire) {
             return Err(Full::OfUser);
         }
-        if all.len() >= self.at_most {
+        if all.len() >= self.at_most() {
             return Err(Full::OfAll);
         }
         let slot = Arc::new(Slot::new(key.clone()));
@@ -110,6 +139,7 @@ impl Slot {
         Self {
             key,
             query: Mutex::default(),
+            busy: AtomicBool::default(),
             worker: Mutex::default(),
             stop: Mutex::default(),
             used: Mutex::new(Instant::now()),
@@ -118,16 +148,18 @@ impl Slot {
     }
 
     /// The right to run a turn; none while another one runs.
-    pub(super) fn query(&self) -> Option<MutexGuard<'_, ()>> {
-        match self.query.try_lock() {
-            Ok(guard) => Some(guard),
-            Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
-            Err(TryLockError::WouldBlock) => None,
-        }
+    pub(super) fn query(&self) -> Option<Query<'_>> {
+        let held = match self.query.try_lock() {
+            Ok(guard) => guard,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => return None,
+        };
+        self.busy.store(true, Ordering::Release);
+        Some(Query { busy: &self.busy, _held: held })
     }
 
     /// The same, when the other one has ended; none if that takes too long.
-    pub(super) fn wait_for_query(&self, at_most: Duration) -> Option<MutexGuard<'_, ()>> {
+    pub(super) fn wait_for_query(&self, at_most: Duration) -> Option<Query<'_>> {
         let until = Instant::now() + at_most;
         loop {
             let query = self.query();
@@ -159,7 +191,7 @@ impl Slot {
     pub(super) fn shown(&self) -> Option<WorkerShown> {
         self.worker()?;
         let (user, agent, session) = self.key.clone();
-        let is_busy = self.query().is_none();
+        let is_busy = self.busy.load(Ordering::Acquire);
         let idle_seconds = held(&self.used).elapsed().as_secs();
         Some(WorkerShown { user, agent, session, is_busy, idle_seconds })
     }
@@ -237,6 +269,24 @@ mod tests {
         assert!(slots.holds(&bobs));
         slots.remove(&bobs);
         assert!(!slots.holds(&bobs) && slots.of(&who("cleo", "s5")).is_ok());
+    }
+
+    #[test]
+    fn bounds_that_change_count_for_whoever_comes_next_and_looking_holds_nobody_up() {
+        let slots = Slots::new(1, 1);
+        let anns = slots.of(&who("ann", "s1")).unwrap();
+        assert_eq!(slots.of(&who("bob", "s2")).err(), Some(Full::OfAll));
+        slots.bound(3, 2);
+        assert!(slots.of(&who("ann", "s3")).is_ok() && slots.of(&who("bob", "s2")).is_ok());
+        slots.bound(1, 1);
+        // Those that there are go on.
+        assert!(slots.of(&who("ann", "s1")).is_ok());
+        assert_eq!(slots.of(&who("cleo", "s4")).err(), Some(Full::OfAll));
+        let is_busy = || anns.busy.load(Ordering::Acquire);
+        let query = anns.query().unwrap();
+        assert!(is_busy() && anns.query().is_none() && is_busy());
+        drop(query);
+        assert!(!is_busy());
     }
 
     #[test]

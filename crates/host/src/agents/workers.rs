@@ -1,7 +1,7 @@
 //! Workers of slots: they are started as their session wants it, and ended.
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, PoisonError};
 use std::time::Instant;
 
 use aegx::Principal;
@@ -106,6 +106,7 @@ impl Agents {
                 Some(model_calls) => Hooks { model_calls, ..hooks },
                 None => hooks,
             },
+            watched: &self.watched,
             stop: &slot.stop_wanted(),
             model: seat.model.as_deref(),
             delegates: children.map(|it| (Arc::new(it) as Arc<dyn Delegates>, current)),
@@ -144,11 +145,8 @@ impl Agents {
         self.tell_of((who.user.as_str(), who.agent.as_str(), who.session.as_str()), event);
     }
 
-    fn tell_of(&self, (user, agent, session): (&str, &str, &str), event: WorkerEvent) {
-        let watcher = self.watcher.read().unwrap_or_else(PoisonError::into_inner).clone();
-        if let Some(watcher) = watcher {
-            watcher.worker(user, agent, session, event);
-        }
+    fn tell_of(&self, of: (&str, &str, &str), event: WorkerEvent) {
+        self.watched.worker(of, event);
     }
 
     /// Ends the worker of a slot, and forgets the slot.

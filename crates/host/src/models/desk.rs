@@ -20,7 +20,7 @@ use super::message;
 use super::record::Asked;
 use super::screen::SecretScreen;
 use super::wanted::Catalog;
-use super::way::Ways;
+use super::way::{Way, Ways};
 use crate::admission;
 use crate::gate::Gate;
 
@@ -78,6 +78,12 @@ impl Desk {
 
     pub(super) fn catalog(&self) -> &Catalog {
         &self.catalog
+    }
+
+    /// Is whoever runs the model on this machine?
+    pub(super) fn is_here(&self, model: &ModelRef) -> bool {
+        let way = self.ways.as_ref().and_then(|it| it.to(model.provider));
+        model.provider == Llm::Mock || way.is_some_and(Way::is_here)
     }
 
     /// Answers the message of an agent, which waits for the whole.

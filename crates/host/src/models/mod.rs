@@ -7,6 +7,7 @@ mod desk;
 mod error;
 mod message;
 mod record;
+mod renewed;
 mod screen;
 pub mod status;
 mod wanted;
@@ -21,11 +22,13 @@ use llm::{
 };
 use model::{Caller, Effect};
 use monitor::{Asked, Executor, Granted, Monitor, Output, Permit, Refusal, Status};
+use policy::access::ModelRef;
 
 use crate::gate::Gate;
 
 pub use desk::Desk;
 pub use error::ModelsError;
+pub use renewed::RenewedModels;
 pub use wanted::Catalog;
 
 /// The models of a host, behind its gate.
@@ -110,6 +113,11 @@ impl Models {
     #[must_use]
     pub fn catalog(&self) -> &Catalog {
         self.desk.catalog()
+    }
+
+    /// Is whoever runs the model, `provider/model`, on this machine?
+    pub(crate) fn is_here(&self, model: &str) -> bool {
+        ModelRef::parse(model).is_ok_and(|it| self.desk.is_here(&it))
     }
 
     /// What carries out `llm_call`.

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 use std::thread;
+use std::time::Instant;
 
-use agent::{Outcome, PARALLEL_CALLS_MAX, ToWorker};
+use agent::{Fate, Outcome, PARALLEL_CALLS_MAX, ToWorker, ToolEvent};
 use model::Decision;
 use model::ipc::{ActionName, Uuid};
 use serde_json::{Value, json};
@@ -47,6 +48,11 @@ pub(super) fn call(worker: &Arc<Inner>, shared: &Arc<Shared>, id: u64, message: 
 
 fn answer(worker: &Inner, shared: &Shared, message: &Value) -> Value {
     let bytes = message.to_string();
+    let name = message.get("action").and_then(Value::as_str).unwrap_or("?");
+    let own = || ActionName::parse(name).map_or("?", ActionName::as_str);
+    let name = if worker.door().has_tool(name) { name } else { own() };
+    worker.watched.tool(&worker.who, name, ToolEvent::Called);
+    let begun = Instant::now();
     let (mut answer, remedy) = match agent::tools::server_call(message) {
         Some((tool, args)) => worker.door().call_tool(&worker.who, &tool, args),
         None => {
@@ -71,16 +77,20 @@ fn answer(worker: &Inner, shared: &Shared, message: &Value) -> Value {
             turn.stopped.insert(call, id);
         }
     }
-    let name = message.get("action").and_then(Value::as_str).unwrap_or("?");
-    let own = || ActionName::parse(name).map_or("?", ActionName::as_str);
-    let name = if worker.door().has_tool(name) { name } else { own() };
     let fate = Outcome::of(&answer).fate;
-    if fate == agent::Fate::Denied {
-        let rule = said("rule").unwrap_or("taint-budget");
+    let rule = said("rule").unwrap_or("taint-budget");
+    if fate == Fate::Denied {
         turn.denied.push(format!("{name}: {rule}"));
     }
     turn.calls.push((name.to_owned(), fate.as_str().to_owned()));
     drop(turn);
+    let decision = said("decision").unwrap_or(Decision::Deny.as_str());
+    let ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
+    let event = match fate {
+        Fate::Denied => ToolEvent::Denied { decision, rule },
+        Fate::Ran | Fate::Failed => ToolEvent::Completed { well: fate == Fate::Ran, ms },
+    };
+    worker.watched.tool(&worker.who, name, event);
     if let Some(log) = &worker.tool_log {
         log.note(&worker.who, name, fate.as_str());
     }

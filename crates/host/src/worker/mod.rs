@@ -26,6 +26,7 @@ mod tests;
 mod told;
 mod tool_log;
 mod turn;
+mod watched;
 
 use std::time::Duration;
 
@@ -41,6 +42,7 @@ pub(crate) use spawner::Spawner;
 pub(crate) use start::{Start, Worker};
 pub(crate) use told::context;
 pub(crate) use turn::{MORE_CALLS, Prepared, Seen, TurnLimits};
+pub(crate) use watched::Watched;
 
 /// How long a worker may take to be ready.
 pub const READY_WITHIN: Duration = Duration::from_secs(30);

@@ -1,9 +1,12 @@
 //! Who asks models for a worker.
 
+use std::path::Path;
+
 use llm::{Answer, Flow, LlmError, Piece, Price, Request};
 use model::Caller;
 use policy::access::{ModelRef, Task};
 
+use crate::gate::Gate;
 use crate::models::Models;
 
 /// Asks models in the session of a caller, through the gate.
@@ -25,6 +28,22 @@ pub trait Asks: Send + Sync {
     /// One model of each provider, as `provider/model`: those that are asked first.
     fn one_of_each(&self) -> Vec<String> {
         Vec::new()
+    }
+
+    /// Is whoever runs this model, `provider/model`, on this machine? Only then it may be asked how it is: nobody else is
+    /// dialled for that.
+    fn is_here(&self, model: &str) -> bool {
+        let _ = model;
+        false
+    }
+
+    /// The settings in `home` may be others.
+    ///
+    /// # Errors
+    /// If the models cannot be had as they say now: then those that there were are asked.
+    fn read_again(&self, gate: &Gate, home: &Path) -> Result<(), String> {
+        let _ = (gate, home);
+        Ok(())
     }
 }
 
@@ -61,6 +80,10 @@ impl Asks for Models {
             }
         }
         found.into_iter().map(ToString::to_string).collect()
+    }
+
+    fn is_here(&self, model: &str) -> bool {
+        Models::is_here(self, model)
     }
 }
 

@@ -26,6 +26,7 @@ use super::questions::Questions;
 use super::shared::{Bounds, Current, Shared, held};
 use super::spawner::Spawner;
 use super::tool_log::ToolLog;
+use super::watched::Watched;
 use super::{END_WITHIN, ERROR_CHARS_MAX, READY_WITHIN};
 use crate::agent_session::{AgentSession, SessionOptions, Supplied};
 use crate::executor::Delegates;
@@ -79,6 +80,8 @@ pub(super) struct Inner {
     pub(super) lease: Lease,
     /// Where its calls are written down, if they are to be.
     pub(super) tool_log: Option<ToolLog>,
+    /// Who is told of its calls.
+    pub(super) watched: Watched,
 }
 
 /// What a worker is started with.
@@ -92,6 +95,7 @@ pub(crate) struct Start<'a> {
     pub(crate) spawner: &'a Spawner,
     pub(crate) required: &'a [Rung],
     pub(crate) hooks: Hooks,
+    pub(crate) watched: &'a Watched,
     /// Is it not wanted any more?
     pub(crate) stop: &'a AtomicBool,
     /// Its model, if not that of the manifest.
@@ -176,6 +180,7 @@ impl Worker {
             gate: Arc::downgrade(gate),
             lease,
             tool_log: start.hooks.log_tool_use.then(|| ToolLog::of(home)),
+            watched: start.watched.clone(),
         };
         let worker = Self::of(inner, stopper);
         *held(&worker.confined) = Some(confined);

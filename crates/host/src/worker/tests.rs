@@ -29,6 +29,7 @@ use super::questions::Questions;
 use super::shared::{Bounds, Current, Shared};
 use super::start::{Inner, Worker};
 use super::turn::{Prepared, Seen, TurnLimits};
+use super::watched::Watched;
 use crate::agent_session::{AgentSession, SessionOptions};
 use crate::gate::Gate;
 use crate::ipc::Stop;
@@ -151,6 +152,7 @@ pub(super) fn house(home: &Path, play: impl FnOnce(UnixStream) + Send + 'static)
         gate: Arc::downgrade(&gate),
         lease,
         tool_log: None,
+        watched: Watched::default(),
     };
     House {
         stop: Arc::default(),

@@ -14,13 +14,13 @@ pub use file::{
     AnswerSettings, Api, Approval, BUDGET_MAX, Browser, Budget, ChannelSettings, Channels, Cidr,
     DelegationSettings, Effort, Egress, Endpoint, FILE_BYTES_MAX, FileError, FileSettings, Global,
     GlobalTool, Grant, Guardrail, HeartbeatSettings, HistorySettings, HookSettings, HostSettings,
-    HoursSettings, JOBS_PER_USER_MAX, KnownTools, Limits, LogLevel, Manifest, McpServer, ModelRef,
-    Models, Mount, MountMode, Network, Networks, Notifications, Operations, PATTERNS_MAX,
+    HoursSettings, JOBS_PER_USER_MAX, KnownTools, Limits, LogLevel, Logging, Manifest, McpServer,
+    ModelRef, Models, Mount, MountMode, Network, Networks, Notifications, Operations, PATTERNS_MAX,
     PEER_BYTES_MAX, POLICY_VERSION_MAX, Peer, Peers, Price, Prices, Privacy, RECOVER_TURNS_MIN,
     RISK_TURNS_MAX, RateLimits, Readers, Refresh, RiskSettings, Sandbox, SandboxProfile,
-    SanitizeSettings, SchedulerSettings, Search, SearchEngine, Security, ServeSettings, ServeTls,
-    Service, Shell, SubAgent, TaintBudget, Task, ToolFilter, Transport, Unit, User, Users, flagged,
-    is_known_action, runs_models, sensitive_actions,
+    SanitizeSettings, SchedulerSettings, Search, SearchEngine, Sections, Security, ServeSettings,
+    ServeTls, Service, Shell, SubAgent, TaintBudget, Task, ToolFilter, Transport, Unit, User,
+    Users, flagged, is_known_action, runs_models, sensitive_actions,
 };
 pub use glob::{Glob, GlobError, PATTERN_BYTES_MAX};
 pub use keys::{KeyGrant, KeyMode, Keys};

@@ -7,6 +7,7 @@ use channel::{Inbound, Place, Words};
 use host::channels::{Line, Origin};
 use model::UserId;
 use model::ipc::Uuid;
+use serde_json::json;
 use sha2::{Digest as _, Sha256};
 
 use super::questions::{WAITS, telling};
@@ -14,10 +15,12 @@ use super::speech::Saying;
 use super::{MINUTE, Refused as Unheard, Room, refuse};
 use crate::admit::{charge, may_use};
 use crate::app::App;
+use crate::books::BooksError;
 use crate::directory::Known;
 use crate::frame::ErrorCode;
 use crate::limits::SESSIONS_PER_USER_MAX;
-use crate::turn::{self, Asked, Refused, internal};
+use crate::log::Event;
+use crate::turn::{self, Asked, Refused, about, internal};
 use crate::turns::{Key, Waiting};
 
 /// What somebody writes to agree to the policy, before its version.
@@ -177,10 +180,17 @@ async fn session(
     let digest = Sha256::digest(format!("channel\0{user}\0{agent}\0{address}").as_bytes());
     let bytes = digest.first_chunk::<16>().copied().unwrap_or_default();
     let id = Uuid::from_random(bytes).to_string();
-    let of = id.clone();
-    let begun = app.blocking(move |app| match app.books.session(&user, &of)? {
-        Some(row) => Ok(row.agent == with),
-        None => app.books.begin(&of, (&user, &with), SESSIONS_PER_USER_MAX, app.now()),
+    let key = Key { user, agent: with, session: id.clone() };
+    let begun = app.blocking(move |app| match app.books.session(&key.user, &key.session)? {
+        Some(row) => Ok::<_, BooksError>(row.agent == key.agent),
+        None => {
+            let of = (key.user.as_str(), key.agent.as_str());
+            let begun = app.books.begin(&key.session, of, SESSIONS_PER_USER_MAX, app.now())?;
+            if begun {
+                app.log(Event::SessionCreated, about(&key), json!({ "by": "channel" }));
+            }
+            Ok(begun)
+        }
     });
     match begun.await {
         Some(Ok(true)) => Ok(id),

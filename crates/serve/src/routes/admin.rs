@@ -15,7 +15,7 @@ use crate::body;
 use crate::books::Scope;
 use crate::log::{About, Event};
 use crate::refusal::Refusal;
-use crate::reload;
+use crate::reload::{self, Reloaded};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -58,7 +58,13 @@ pub(crate) async fn reload(
         reload::now(app)
     });
     match done.await {
-        Some(Ok(())) => Ok(Json(json!({ "reloaded": true }))),
+        Some(Ok(Reloaded { weaker, changed, needs_restart, refused })) => Ok(Json(json!({
+            "reloaded": true,
+            "weaker": weaker,
+            "changed": changed,
+            "needsRestart": needs_restart,
+            "refused": refused,
+        }))),
         Some(Err(why)) => Err(Refusal::new(StatusCode::CONFLICT, "not_reloaded", why)),
         None => Err(Refusal::broken()),
     }

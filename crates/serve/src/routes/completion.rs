@@ -13,9 +13,10 @@ use tokio::sync::mpsc::{Receiver, Sender, channel};
 
 use super::events::hand_on;
 use crate::app::App;
+use crate::frame::ErrorCode;
 use crate::limits::OUTGOING_MAX;
 use crate::refusal::Refusal;
-use crate::sockets::Outgoing;
+use crate::sockets::{Outgoing, Seat};
 use crate::turn::{self, Answered, Asked, Refused};
 use crate::turns::{Key, Waiting};
 
@@ -90,11 +91,27 @@ fn usage(answered: &Answered) -> Value {
 /// Runs the turn; whoever goes away meanwhile interrupts it.
 pub(super) async fn whole(app: &Arc<App>, asked: Asked) -> Result<Answered, Refused> {
     let mut interrupts = Interrupts::new(app, &asked.key);
+    let mut seat = seated(app, &asked)?;
     let (of, ran, waiting) = (Arc::clone(app), asked, interrupts.enqueue());
     let turn = tokio::spawn(async move { turn::run(&of, ran, waiting).await });
-    let done = turn.await.unwrap_or_else(|_| Err(turn::internal("the turn broke off")));
-    interrupts.done = true;
-    done
+    tokio::select! {
+        biased;
+        // An answer is for who may have it when it is there.
+        _ = seat.closing.changed() => {
+            Err(Refused::new(ErrorCode::TokenRevoked, "the token opens nothing any more"))
+        }
+        done = turn => {
+            interrupts.done = true;
+            done.unwrap_or_else(|_| Err(turn::internal("the turn broke off")))
+        }
+    }
+}
+
+/// A place among those who are looked at again when files change. These are no sockets, and are not counted as such.
+fn seated(app: &App, asked: &Asked) -> Result<Seat, Refused> {
+    let (nobody, _) = channel(1);
+    let seat = app.answers.enter(&asked.known, nobody, usize::MAX);
+    seat.ok_or_else(|| turn::internal("there is no place"))
 }
 
 /// The same, as events.
@@ -114,6 +131,7 @@ async fn pump(
 ) {
     let (to, mut from) = channel(OUTGOING_MAX);
     let (id, key) = (app.sockets.number(), asked.key.clone());
+    let Ok(mut seat) = seated(app, &asked) else { return };
     app.rooms.listen(&key, (id, to), None, app.now_ms());
     let mut interrupts = Interrupts::new(app, &key);
     let (of, ran, waiting) = (Arc::clone(app), asked, interrupts.enqueue());
@@ -126,6 +144,7 @@ async fn pump(
         }
         tokio::select! {
             biased;
+            _ = seat.closing.changed() => is_there = false,
             said = from.recv() => match said {
                 Some(Outgoing::Frame(text)) => if let Some(text) = token(&text) {
                     let chunk = made.chunk(&json!({ "content": text }), None);
@@ -142,7 +161,9 @@ async fn pump(
         }
     };
     // What was said before the end and not yet handed on.
-    while let Ok(Outgoing::Frame(text)) = from.try_recv() {
+    while done.is_some()
+        && let Ok(Outgoing::Frame(text)) = from.try_recv()
+    {
         if let Some(text) = token(&text) {
             let chunk = made.chunk(&json!({ "content": text }), None);
             let _ = hand_on(events, event(&chunk)).await;

@@ -40,7 +40,9 @@ pub(crate) async fn follow(
         Some(ticket) => {
             let From(from) = *parts.extensions.get::<From>().ok_or_else(Refusal::broken)?;
             let known = auth::by_ticket(&app, &ticket, from).await;
-            Caller { known: known.ok_or_else(Refusal::unauthorised)?, from }
+            let known = known.ok_or_else(Refusal::unauthorised)?;
+            auth::noted(&app, &known, from);
+            Caller { known, from }
         }
         None => Caller::from_request_parts(&mut parts, &app).await?,
     };

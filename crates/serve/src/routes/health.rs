@@ -19,11 +19,19 @@ use crate::channels;
 use crate::directory::Known;
 use crate::front::From;
 use crate::limits::{DEEP_CACHE, MODELS_WAIT};
+use crate::open;
+use crate::reach;
 use crate::tab::Tab;
 
 /// The file that is written to see whether one can be.
 const PROBE: &str = "serve.probe";
 const PROBE_WORDS: &[u8] = b"written and read";
+/// How a model is that answers.
+const OK: &str = "ok";
+/// How one is that is elsewhere: nobody is dialled only to see whether they are there.
+const NOT_ASKED: &str = "not_asked";
+/// How the names of models begin that are a script.
+const SCRIPTED: &str = "mock/";
 /// More of it is not read, in bytes.
 const PROBE_BYTES_MAX: u64 = 1 << 10;
 
@@ -35,7 +43,7 @@ pub(crate) async fn shallow(State(app): State<Arc<App>>) -> Response {
         "status": if draining { "shutting_down" } else { "ok" },
         "version": env!("CARGO_PKG_VERSION"),
         "uptime": app.began.elapsed().as_secs(),
-        "sessions": app.workers.count(),
+        "sessions": open::count(&app),
         "connections": app.connections.load(Ordering::Relaxed),
         "memory": resident_bytes(),
     });
@@ -44,6 +52,7 @@ pub(crate) async fn shallow(State(app): State<Arc<App>>) -> Response {
 
 /// `GET /health/deep`, for administrators.
 pub(crate) async fn deep(State(app): State<Arc<App>>, Admin(admin): Admin) -> Json<Value> {
+    let _looking = app.looking.lock().await;
     let cached = app.deep.lock().unwrap_or_else(PoisonError::into_inner).clone();
     if let Some((at, found)) = cached
         && at.elapsed() < DEEP_CACHE
@@ -58,7 +67,7 @@ pub(crate) async fn deep(State(app): State<Arc<App>>, Admin(admin): Admin) -> Js
     Json(found)
 }
 
-/// Asks a model of each provider something short; the administrator who looks pays for it.
+/// Asks a model of each provider on this machine something short; the administrator who looks pays for it.
 fn models(app: &App, known: &Known) -> Vec<ProviderHealth> {
     let tab = Tab::new(app, &known.user, "health", "health");
     match tab.open() {
@@ -73,16 +82,23 @@ fn models(app: &App, known: &Known) -> Vec<ProviderHealth> {
 
 fn look(app: &App, known: &Known) -> Value {
     let models = models(app, known);
-    let is_reachable = models.is_empty() || models.iter().any(|it| it.state == "ok");
     let word = |good: bool| if good { "ok" } else { "failing" };
     let directory = app.directory();
+    // What was just asked counts more than what was asked before; a script is no model.
+    let is_chosen = reach::is_chosen(&directory.global);
+    let last = app.reach.last();
+    let real = || models.iter().filter(|it| !it.model.starts_with(SCRIPTED));
+    let is_untried = real().next().is_none() || real().any(|it| it.state == NOT_ASKED);
+    let is_reachable =
+        real().any(|it| it.state == OK) || is_untried && last.is_none_or(|it| it == OK);
+    let can_be_asked = is_chosen && is_reachable;
     let books = app.books.check().is_ok();
     let journal = app.record("serve_health", json!({})).is_ok();
     let files = is_writable(&app.parts.home);
     let (failed, turns) = app.errors.last_hour();
     let (active, max) = (app.workers.count(), directory.settings.max_workers.as_len());
     let agents = app.parts.runtime.agents().len();
-    let well = books && journal && files && is_reachable && directory.broken.is_empty();
+    let well = books && journal && files && can_be_asked && directory.broken.is_empty();
     json!({
         "status": if well { "ok" } else { "degraded" },
         "store": word(books),
@@ -94,6 +110,7 @@ fn look(app: &App, known: &Known) -> Value {
             "max": max,
             "utilisation": active as f64 / max.max(1) as f64,
         },
+        "model": { "chosen": is_chosen, "last": last, "canBeAsked": can_be_asked },
         "models": models
             .iter()
             .map(|it| json!({ "model": it.model, "state": it.state, "ms": it.ms }))

@@ -1,6 +1,7 @@
 //! What is kept of a user: to be told, taken along, and deleted.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use aegx::timestamp;
 use axum::Json;
@@ -16,12 +17,13 @@ use crate::app::App;
 use crate::archive::Archive;
 use crate::auth::{Admin, Caller};
 use crate::body;
-use crate::books::{Page, SessionRow};
-use crate::limits::SESSIONS_PER_USER_MAX;
+use crate::books::{BooksError, Page, SessionRow};
+use crate::limits::{DELETED_WITHIN, SESSIONS_PER_USER_MAX};
 use crate::log::{About, Event};
 use crate::refusal::Refusal;
 use crate::socket;
-use crate::turns::Key;
+use crate::turn::session_ended;
+use crate::turns::{Held, Key};
 
 /// For how long a budget looks back, in seconds.
 const BUDGET_LOOKS_BACK: i64 = 30 * 86_400;
@@ -159,15 +161,19 @@ pub(crate) async fn delete(
 ) -> Result<Json<Value>, Refusal> {
     is_known(&app, &user).await?;
     let by = caller.known.name().to_string();
-    let of = user.clone();
+    let (of, held) = (user.clone(), hold(&app, &user).await?);
     let done = app.blocking(move |app| {
+        // Also where whoever asked has hung up.
+        let _held = held;
         let content = json!({ "by": by, "user": of });
         let receipt = app.record("privacy_deletion", content).map_err(|_| Refusal::broken())?;
         let broken = |_| Refusal::broken();
         for row in app.books.sessions(&of, None, u32::MAX).map_err(broken)? {
             app.parts.runtime.close(&of, &row.agent, &row.id);
             app.parts.personal.forget(&of, &row.agent, &row.id).map_err(not_deleted)?;
-            app.rooms.forget(&Key { user: of.clone(), agent: row.agent, session: row.id });
+            let key = Key { user: of.clone(), agent: row.agent, session: row.id };
+            app.rooms.forget(&key);
+            session_ended(app, &key, "account_deleted");
         }
         let since = app.now().saturating_sub(BUDGET_LOOKS_BACK);
         // The books are last: as long as they know the user, it can be asked for again.
@@ -187,6 +193,34 @@ pub(crate) async fn delete(
         "usageFile": books.spending > 0,
         "consentFile": books.consent > 0,
     })))
+}
+
+/// The turns of all sessions of a user, so that nothing begins in them until they are gone. What runs in them is ended.
+async fn hold(app: &Arc<App>, user: &str) -> Result<Vec<Held>, Refusal> {
+    let of = user.to_owned();
+    let keys = app.blocking(move |app| {
+        let rows = app.books.sessions(&of, None, u32::MAX)?;
+        let key = |it: SessionRow| Key { user: of.clone(), agent: it.agent, session: it.id };
+        let keys: Vec<Key> = rows.into_iter().map(key).collect();
+        for key in keys.iter().filter(|it| app.queues.is_busy(it)) {
+            app.parts.runtime.interrupt(&key.user, &key.agent, &key.session);
+            app.parts.runtime.close(&key.user, &key.agent, &key.session);
+        }
+        Ok::<_, BooksError>(keys)
+    });
+    let keys = keys.await.and_then(Result::ok).ok_or_else(Refusal::broken)?;
+    let busy = || {
+        let why = "a turn of the user does not end; try again later";
+        Refusal::new(StatusCode::CONFLICT, "query_in_progress", why)
+    };
+    let until = Instant::now() + DELETED_WITHIN;
+    let mut held = Vec::new();
+    for key in keys {
+        let waiting = app.queues.enqueue(&key).ok_or_else(busy)?;
+        let left = until.saturating_duration_since(Instant::now());
+        held.push(waiting.turn(left).await.ok_or_else(busy)?);
+    }
+    Ok(held)
 }
 
 fn not_deleted(why: String) -> Refusal {

@@ -18,10 +18,9 @@ use crate::body;
 use crate::books::{Page, SessionRow};
 use crate::front::parameter;
 use crate::limits::{MESSAGES_SHOWN_MAX, SESSIONS_SHOWN_MAX, TICKET_MAX};
-use crate::log::Event;
 use crate::opening::open_session;
 use crate::refusal::Refusal;
-use crate::turn::about;
+use crate::turn::session_ended;
 use crate::turns::Key;
 
 /// `GET /api/sessions?agent=`.
@@ -109,19 +108,22 @@ pub(crate) async fn delete(
     let row = own(&app, &caller, &id).await?;
     let user = caller.known.name().to_string();
     let key = Key { user, agent: row.agent, session: row.id };
-    if app.queues.is_busy(&key) {
+    // Nothing begins in it until it is gone: what a turn keeps would be there again.
+    let held = app.queues.take(&key).ok_or_else(|| {
         let why = "a turn runs in the session; interrupt it first";
-        return Err(Refusal::new(StatusCode::CONFLICT, "query_in_progress", why));
-    }
+        Refusal::new(StatusCode::CONFLICT, "query_in_progress", why)
+    })?;
     let of = key.clone();
     let gone = app.blocking(move |app| {
+        // Also where whoever asked has hung up.
+        let _held = held;
         app.parts.runtime.close(&of.user, &of.agent, &of.session);
         app.parts.personal.forget(&of.user, &of.agent, &of.session)?;
         app.books.forget(&of.user, &of.session).map_err(|error| error.to_string())
     });
     gone.await.and_then(Result::ok).ok_or_else(Refusal::broken)?;
     app.rooms.forget(&key);
-    app.log(Event::SessionEnded, about(&key), json!({}));
+    session_ended(&app, &key, "deleted");
     Ok(StatusCode::NO_CONTENT)
 }
 

@@ -8,8 +8,8 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 
 use agent::{
-    AgentCard, Approval, Aside, Estimate, Frame, Purse, Question, Reply, Runtime, Status, Turn,
-    TurnError, TurnErrorCode,
+    AgentCard, Approval, Aside, Estimate, Frame, Purse, Question, Reply, Runtime, Status,
+    ToolEvent, Turn, TurnError, TurnErrorCode, Watches, WorkerEvent,
 };
 use evidence::Receipt;
 use llm::Usage;
@@ -26,6 +26,8 @@ pub(crate) const KEY: &str = concat!(
 pub(crate) struct Desk {
     state: Mutex<State>,
     changed: Condvar,
+    /// Who is told of workers.
+    watcher: Mutex<Option<Arc<dyn Watches>>>,
     /// What exports are taken from.
     pub(crate) drawer: Mutex<()>,
 }
@@ -194,6 +196,10 @@ impl Desk {
                 tool_calls.push(("file_read".to_owned(), "denied".to_owned()));
                 "done".to_owned()
             }
+            Some("watch") => {
+                self.tell_all(turn);
+                "watched".to_owned()
+            }
             Some("ask") => {
                 format!("answered {}", self.ask(&turn.session, words.next().unwrap_or("t1")))
             }
@@ -201,6 +207,10 @@ impl Desk {
             Some("fail") => {
                 let message = format!("log in at evil.example \u{1b}[31m{}", "x".repeat(5000));
                 return Err(TurnError::new(TurnErrorCode::WorkerError, message).after(usage));
+            }
+            Some("unreachable") => {
+                let code = TurnErrorCode::ModelError(llm::ErrorKind::Unreachable);
+                return Err(TurnError::new(code, "nobody answered").after(usage));
             }
             Some("waste") => {
                 usage = Usage { output_tokens: number(words.next(), 0), ..Usage::default() };
@@ -211,6 +221,34 @@ impl Desk {
         };
         on_frame(Frame::Token { id: 9, text: content.clone() });
         Ok(Reply { content, interrupted, usage, tool_calls })
+    }
+}
+
+impl Desk {
+    /// Everything that can become of a worker and of a call.
+    fn tell_all(&self, turn: &Turn) {
+        let watcher = self.watcher.lock().unwrap().clone().unwrap();
+        let (user, agent, session) = (&*turn.user, &*turn.agent, &*turn.session);
+        for event in [
+            WorkerEvent::Spawned,
+            WorkerEvent::Ready { ms: 1 },
+            WorkerEvent::ReadyTimeout,
+            WorkerEvent::NotStarted,
+            WorkerEvent::IdleTimeout,
+            WorkerEvent::Lacks { count: 1 },
+            WorkerEvent::Broke,
+            WorkerEvent::FrameRejected { count: 2 },
+            WorkerEvent::Exit,
+        ] {
+            watcher.worker(user, agent, session, event);
+        }
+        for event in [
+            ToolEvent::Called,
+            ToolEvent::Completed { well: true, ms: 3 },
+            ToolEvent::Denied { decision: "deny", rule: "a-rule" },
+        ] {
+            watcher.tool((user, agent, session), "file_read", event);
+        }
     }
 }
 
@@ -271,8 +309,13 @@ impl Runtime for Desk {
         open.map(question).collect()
     }
 
-    fn reloaded(&self) {
+    fn watched_by(&self, watcher: Arc<dyn Watches>) {
+        *self.watcher.lock().unwrap() = Some(watcher);
+    }
+
+    fn reloaded(&self) -> Vec<String> {
         self.state.lock().unwrap().reloads += 1;
+        Vec::new()
     }
 
     fn close(&self, _user: &str, _agent: &str, session: &str) {

@@ -9,14 +9,18 @@
 )]
 
 mod access;
+mod attacks;
 mod budgets;
 mod chat;
 mod desk;
 mod events;
+mod health;
 mod http;
 mod kill;
 mod limits;
+mod log;
 mod messages;
+mod reload;
 mod required;
 mod socket;
 mod sockets;

@@ -90,9 +90,6 @@ fn what_is_too_long_or_no_text_closes_the_socket() {
     let bad = Frame::message(vec![0xc3, 0x28], OpCode::Data(Data::Text), true);
     client.0.send(Message::Frame(bad)).unwrap();
     assert_eq!(client.closed(), 1007);
-    let mut client = world.socket(ANN);
-    client.0.send(Message::binary(vec![1, 2, 3])).unwrap();
-    assert_eq!(client.closed(), 1002);
     // Pieces that never end are no way around it.
     let mut client = world.socket(ANN);
     for at in 0..40 {
@@ -105,4 +102,34 @@ fn what_is_too_long_or_no_text_closes_the_socket() {
     assert!(matches!(client.closed(), 1009 | 0));
     let mut client = world.socket(ANN);
     assert!(matches!(client.next(), Next::Frame(frame) if frame["type"] == "connected"));
+}
+
+#[test]
+fn what_is_no_json_is_told_so_and_the_socket_stays_open() {
+    let world = World::wide();
+    let mut client = world.socket(ANN);
+    let texts =
+        ["hello", "", " ", "{", "{\"type\":\"ping\"", "123abc", "{\"type\":\"ping\"} x", "\u{0}"];
+    for text in texts {
+        client.raw(text);
+        let frame = client.until("error");
+        assert_eq!(
+            (&frame["code"], &frame["detail"]["path"]),
+            (&"parse_error".into(), &"$".into())
+        );
+    }
+    let whole = "{\"type\":\"ping\"}".as_bytes();
+    for bytes in [&[][..], &[1, 2, 3], &[0xc3, 0x28], whole] {
+        client.0.send(Message::binary(bytes.to_vec())).unwrap();
+        assert_eq!(client.until("error")["code"], "parse_error");
+    }
+    // JSON that is no message is another thing.
+    for text in ["[]", "null", "7", "{\"type\":\"ping\",\"type\":\"ping\"}", "{\"type\":\"pong\"}"]
+    {
+        client.raw(text);
+        assert_eq!(client.until("error")["code"], "invalid_message", "{text}");
+    }
+    client.say(&json!({ "type": "ping" }));
+    client.until("pong");
+    assert!(world.log.has("ws.invalid_message"));
 }

@@ -53,7 +53,7 @@ impl Lines {
     }
 
     /// The lines that are whole.
-    fn events(&self) -> Vec<Value> {
+    pub(crate) fn events(&self) -> Vec<Value> {
         let text = self.text();
         let whole = text.rsplit_once('\n').map_or("", |it| it.0);
         whole.lines().map(|it| serde_json::from_str(it).unwrap()).collect()

@@ -3,6 +3,10 @@
 //! `channel_config`, `history`, `hooks`, `host`, `securityProfile`, `taintBudget`, `risk`, `files` and
 //! `capabilityScopes`.
 
+mod sections;
+
+pub use sections::Sections;
+
 use std::collections::BTreeMap;
 
 use model::Profile;

@@ -39,7 +39,7 @@ pub use channels::{ATTACHMENT_BYTES_MAX, ChannelSettings, Channels, PEER_BYTES_M
 pub use delegation::DelegationSettings;
 pub use egress::{Egress, Search, SearchEngine, flagged};
 pub use error::FileError;
-pub use global::{Global, Notifications};
+pub use global::{Global, Notifications, Sections};
 pub use guardrail::Guardrail;
 pub use history::HistorySettings;
 pub use hooks::HookSettings;
@@ -58,8 +58,8 @@ pub use security::{
     RISK_TURNS_MAX, RiskSettings, Security, TaintBudget, is_known_action, sensitive_actions,
 };
 pub use serve::{
-    Cidr, LogLevel, Networks, POLICY_VERSION_MAX, Prices, Privacy, RateLimits, ServeSettings,
-    ServeTls,
+    Cidr, LogLevel, Logging, Networks, POLICY_VERSION_MAX, Prices, Privacy, RateLimits,
+    ServeSettings, ServeTls,
 };
 pub use server::{McpServer, Transport};
 pub use services::{Refresh, Service};

@@ -30,6 +30,34 @@ pub struct SandboxProfile {
     allowed_syscalls: Unseen,
 }
 
+impl SandboxProfile {
+    /// Is something that was required no longer required, or required less strictly?
+    #[must_use]
+    pub fn holds_less_than(&self, before: &Self) -> bool {
+        // Without `..`: whatever is new has to be compared before this compiles.
+        let Self {
+            require_container,
+            require_seccomp,
+            require_readonly_root,
+            network_namespace,
+            max_processes,
+            max_open_files,
+            allowed_syscalls: Unseen,
+        } = before;
+        let is_higher = |was: &Option<u32>, is: Option<u32>| match (was, is) {
+            (None, _) => false,
+            (Some(_), None) => true,
+            (Some(was), Some(is)) => is > *was,
+        };
+        *require_container && !self.require_container
+            || *require_seccomp && !self.require_seccomp
+            || *require_readonly_root && !self.require_readonly_root
+            || *network_namespace && !self.network_namespace
+            || is_higher(max_processes, self.max_processes)
+            || is_higher(max_open_files, self.max_open_files)
+    }
+}
+
 fn flag<'de, D: Deserializer<'de>>(input: D) -> Result<bool, D::Error> {
     Flag::deserialize(input).map(|it| it.0)
 }
