@@ -1,6 +1,9 @@
 //! Who pays for questions to models: each is paid for before it is asked.
 
+use std::fmt;
+
 use llm::{Price, Usage};
+use serde::{Deserialize, Serialize};
 
 use crate::runtime::TurnErrorCode;
 
@@ -20,6 +23,52 @@ pub trait Purse: Send + Sync {
 
     /// Nothing more is asked. What is still set aside stays spent, unless it is settled later.
     fn end(&self);
+
+    /// The limits of which much is used, for whoever pays.
+    fn near(&self) -> Vec<Reached> {
+        Vec::new()
+    }
+
+    /// The limit for which a question was not asked, if there was one.
+    fn exceeded(&self) -> Option<Reached> {
+        None
+    }
+}
+
+/// A limit of a budget that is near, or reached.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Reached {
+    /// Which: `session`, `daily` or `monthly`.
+    pub budget: String,
+    /// The limit.
+    pub limit: f64,
+    /// What counts against it.
+    pub used: f64,
+    /// What is counted: `tokens` or `usd`.
+    pub unit: String,
+    /// When something of it comes back, as a time of RFC 3339; a session has no window.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resets_at: Option<String>,
+}
+
+impl Reached {
+    /// How much of the limit is used, in whole percents.
+    #[must_use]
+    pub fn percentage(&self) -> u64 {
+        if self.limit > 0.0 { (self.used / self.limit * 100.0).floor() as u64 } else { 100 }
+    }
+}
+
+impl fmt::Display for Reached {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { budget, limit, used, unit, resets_at } = self;
+        write!(f, "{used} of {limit} {unit} of the {budget} budget are used or set aside")?;
+        match resets_at {
+            Some(at) => write!(f, "; something comes back at {at}"),
+            None => Ok(()),
+        }
+    }
 }
 
 /// What a question may use at most.

@@ -7,7 +7,7 @@ use std::time::Duration;
 use llm::Usage;
 
 use crate::frame::Frame;
-use crate::purse::Purse;
+use crate::purse::{NotPaid, Purse, Reached};
 use crate::watch::{ProviderHealth, Watches, WorkerShown};
 
 /// Runs agents: one confined worker for each open session.
@@ -173,13 +173,21 @@ pub struct TurnError {
     pub is_all: bool,
     /// What whoever speaks with the agent should know of its session, once each.
     pub notes: Vec<String>,
+    /// The limit of a budget that it ended at, if that is why.
+    pub exceeded: Option<Box<Reached>>,
 }
 
 impl TurnError {
     /// A turn in which no model was asked.
     pub fn new(code: TurnErrorCode, message: impl Into<String>) -> Self {
         let (usage, notes) = (Usage::default(), Vec::new());
-        Self { code, message: message.into(), usage, is_all: true, notes }
+        Self { code, message: message.into(), usage, is_all: true, notes, exceeded: None }
+    }
+
+    /// The same at a limit of a budget.
+    #[must_use]
+    pub fn at(self, exceeded: Option<Reached>) -> Self {
+        Self { exceeded: exceeded.map(Box::new), ..self }
     }
 
     /// The same with what is to be known beside it.
@@ -198,6 +206,12 @@ impl TurnError {
     #[must_use]
     pub fn perhaps_more(self) -> Self {
         Self { is_all: false, ..self }
+    }
+}
+
+impl From<NotPaid> for TurnError {
+    fn from(it: NotPaid) -> Self {
+        Self::new(it.code, it.message)
     }
 }
 

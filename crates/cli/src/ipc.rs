@@ -103,9 +103,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     if let Some(ended) = by_daemon(args, &home, &stop)? {
         return ended.map(|()| Exit::Done);
     }
-    let policy = setup::policy_of(&home, args.policy.as_deref())?;
-    // What a browser's pages ask for are calls of the tools that a proxy has.
-    let catalogue = gateway::proxy::catalogue().map_err(Failure::unable)?;
+    let (policy, catalogue) = setup::rules_of(&home, args.policy.as_deref())?;
     let unkept = |gate: &Gate, why: &str| host::record_refused(gate, &who, why);
     let gate = Gate::open_with_keys(&home, policy, catalogue, unkept)?;
     let control = crate::door::bind(&home)?;

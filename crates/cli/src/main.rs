@@ -3,6 +3,7 @@
 mod access;
 mod act;
 mod approvals;
+mod carrying;
 mod catalogue;
 mod check;
 mod credentials;

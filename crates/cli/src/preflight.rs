@@ -5,8 +5,10 @@ use std::path::Path;
 use evidence::{Clock as _, SystemClock};
 use host::doors::mcp::servers::Servers;
 use host::models::status::ModelStatus;
+use host::worker;
 use model::AgentId;
 use policy::access::{Global, KnownTools, Manifest};
+use sandbox::cage::Hold;
 use serde_json::json;
 use vault::access::Tokens;
 
@@ -18,7 +20,8 @@ use crate::output::{self, Paint};
 /// Check everything that an agent needs before it is served.
 ///
 /// One row for each: the agent and its manifest, who may use it and with which tokens, keys, what
-/// confines the host, which hosts it may reach, its model, and its MCP servers; with what to do.
+/// confines the host, whether a worker can be had (one is started in its cage, and ended) and what
+/// holds it, which hosts it may reach, its model, and its MCP servers; with what to do.
 ///
 /// Exit codes: 0 all is there, 1 something is missing, 2 files that are not understood.
 #[derive(clap::Args)]
@@ -65,6 +68,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     let lacking = host::lacking(&host::required(&home).map_err(Failure::usage)?);
     let lacks: Vec<String> = lacking.iter().map(|it| it.1.clone()).collect();
     rows.push(row("sandbox", lacks.is_empty(), "what the settings require", lacks.join("; ")));
+    rows.push(cage(&home, &args.agent));
     rows.push(egress(&settings, &manifest));
     rows.push(model(&home, &manifest)?);
     rows.push(servers(&home, &manifest)?);
@@ -115,6 +119,25 @@ fn listed(names: &[&str]) -> String {
 fn keys(manifest: &Manifest) -> String {
     let granted = manifest.grants.as_ref().map_or(0, std::collections::BTreeMap::len);
     format!("{granted} grants")
+}
+
+/// Can there be a worker? One is started in its cage, and ended.
+fn cage(home: &Path, agent: &AgentId) -> Row {
+    let held = match worker::trial(home, agent) {
+        Ok(held) => held,
+        Err(error) => {
+            let next = "see `lazaret doctor`, and `host.required` in config.yaml";
+            return row("cage", false, format!("no worker: {error}"), next);
+        }
+    };
+    let named = |holds: bool| {
+        let rungs = held.rungs().iter().filter(move |it| matches!(it.1, Hold::Held(_)) == holds);
+        let names: Vec<&str> = rungs.map(|it| it.0.as_str()).collect();
+        if names.is_empty() { "nothing".to_owned() } else { names.join(", ") }
+    };
+    let what =
+        format!("a worker was started and ended; {} held, {} did not", named(true), named(false));
+    row("cage", true, what, "")
 }
 
 /// Is the model there that the agent asks for, with its key?

@@ -1,19 +1,20 @@
 //! `lazaret status`: what stands guard now, in one look.
 
 mod agent;
+mod head;
 mod hooks;
 
-use evidence::{Clock as _, Reader, SystemClock};
+use evidence::{Clock as _, SystemClock};
 use host::doors::mcp::servers::Servers;
 use host::notices::{Level, Notices};
 use host::observe::Observe;
 use host::trust::Trust;
 use model::AgentId;
+use monitor::risk;
 use serde_json::{Value, json};
-use store::Oversight;
+use store::{Oversight, SessionRow, SessionState};
 
 use crate::daemon;
-use crate::evidence::open;
 use crate::failure::{Exit, Failure};
 use crate::home::Home;
 use crate::notifications;
@@ -22,12 +23,14 @@ use crate::output::{self, Paint};
 use crate::sessions;
 
 use self::agent::OfAgent;
+use self::head::Head;
 
 /// Show what stands guard now.
 ///
-/// Which doors are open and what goes through them, which agents' hooks are wired and when each called last, the newest sessions, what waits for an answer of
-/// yours, which folders you trust, whether somebody only watches, and how long the journal is and up to where it is
-/// signed. With an agent: its sessions, what was stopped there, its jobs, and its keys.
+/// Which doors are open and what goes through them, which agents' hooks are wired and when each called last, the newest
+/// sessions, what waits for an answer of yours, how risky the riskiest session is, which folders you trust, whether
+/// somebody only watches, and the newest record of the journal and up to where it is signed. With an agent: its
+/// sessions, what was stopped there, its last turns and jobs, what was spent with it, and its keys.
 ///
 /// Exit codes: 0 shown, 2 there is no such agent, 3 something does not answer.
 #[derive(clap::Args)]
@@ -78,18 +81,13 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         }
         None => None,
     };
+    let oversight = store.as_ref().map(|it| it as &dyn Oversight);
+    let risk = agent::risk(&sessions.iter().collect::<Vec<_>>(), oversight)?;
     sessions.retain(|it| args.agent.as_ref().is_none_or(|agent| it.agent == *agent));
     sessions.truncate(SESSIONS_MAX);
     let journal = args.home.journal()?;
-    let reader = match journal.is_dir() {
-        true => Some(Reader::open(&journal).map_err(open::failure)?),
-        false => None,
-    };
-    let bytes = reader.as_ref().map(|it| it.bytes().map_err(open::failure)).transpose()?;
-    let signed = match &reader {
-        Some(reader) => reader.checkpoints().map_err(Failure::unable)?.pop(),
-        None => None,
-    };
+    let head = Head::of(&journal)?;
+    let bytes = head.as_ref().map(Head::bytes);
     let notices = notifications::found(&args.home, Level::Warn, false)?.unwrap_or_default();
     let trust = Trust::of(&home).map_err(Failure::usage)?;
     let servers = Servers::of(&home).map_err(Failure::usage)?;
@@ -102,11 +100,17 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         output::json(&json!({
             "doors": doors,
             "hooks": hooks.iter().map(hooks::OfHost::to_json).collect::<Vec<_>>(),
-            "sessions": sessions.iter().map(sessions::value).collect::<Vec<_>>(),
+            "version": env!("CARGO_PKG_VERSION"),
+            "process": process(doors.as_ref()),
+            "risk": risk.as_str(),
+            "sessions": valued(&sessions, oversight)?,
             "agent": agent.as_ref().map(OfAgent::to_json),
             "approvals": waiting,
-            "checkpoint": signed.as_ref().map(|it| json!({ "size": it.size, "at": it.ts })),
-            "journal": { "bytes": bytes.unwrap_or(0), "dir": journal.display().to_string() },
+            "checkpoint": head.as_ref().map(Head::checkpoint),
+            "journal": {
+                "bytes": bytes.unwrap_or(0), "dir": journal.display().to_string(),
+                "head": head.as_ref().map(Head::head),
+            },
             "trusted": trusted.collect::<Vec<_>>(),
             "observing": watch.as_ref().map(Observe::to_json),
             "servers": { "not_caged": uncaged },
@@ -116,9 +120,14 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     }
     show(doors.as_ref(), waiting, bytes, &trust);
     hooks.iter().for_each(hooks::OfHost::show);
-    if let Some(kept) = &signed {
-        let text = format!("signed     the first {} records, {}", kept.size, kept.ts);
-        output::told(false, &text);
+    if let Some(head) = &head {
+        head.show();
+    }
+    if risk == risk::Level::Calm {
+        output::told(false, "risks      all sessions that go on are calm");
+    } else {
+        let level = Paint::for_stdout().bad(risk.as_str());
+        output::line(&format!("risks      {level}, in the riskiest session that goes on"));
     }
     if let Some(agent) = &agent {
         agent.show();
@@ -129,6 +138,26 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         sessions::line(it);
     }
     Ok(Exit::Done)
+}
+
+/// The process that has the gate, if one has it.
+fn process(doors: Option<&Value>) -> Value {
+    let Some(doors) = doors else { return Value::Null };
+    json!({ "pid": doors.get("pid"), "version": doors.get("version"), "uptime": doors.get("uptime") })
+}
+
+/// Sessions for programs, with the risk of those that go on.
+fn valued(sessions: &[SessionRow], store: Option<&dyn Oversight>) -> Result<Vec<Value>, Failure> {
+    let valued = sessions.iter().map(|it| {
+        let mut value = sessions::value(it);
+        if let (Some(store), SessionState::Open, Some(fields)) =
+            (store, it.state, value.as_object_mut())
+        {
+            fields.insert("risk".to_owned(), agent::risk_of(it, store)?.as_str().into());
+        }
+        Ok(value)
+    });
+    valued.collect()
 }
 
 /// What a person may want to close again.
@@ -172,11 +201,15 @@ fn show(doors: Option<&Value>, waiting: u64, bytes: Option<u64>, trust: &Trust) 
     let number = |path: &str| {
         doors.and_then(|it| it.pointer(path)).and_then(Value::as_u64).unwrap_or_default()
     };
+    let said = |path: &str| {
+        doors.and_then(|it| it.pointer(path)).and_then(Value::as_str).unwrap_or_default()
+    };
     let daemon = match doors {
         Some(_) => format!(
-            "{} (process {}, {}, {} under way)",
+            "{} (process {}, version {}, {}, {} under way)",
             paint.good("running"),
             number("/pid"),
+            said("/version"),
             output::count(number("/hooks/sessions"), "session"),
             output::count(number("/hooks/waiting"), "call"),
         ),
@@ -198,6 +231,11 @@ fn show(doors: Option<&Value>, waiting: u64, bytes: Option<u64>, trust: &Trust) 
             let what = format!("{} in config.yaml count after a restart alone", waits.join(", "));
             output::line(&format!("alarm      {}", paint.bad(&what)));
         }
+    }
+    let wrong = said("/jobs/wrong");
+    if !wrong.is_empty() {
+        let wrong = aegx::verify::printable(wrong).to_string();
+        output::line(&format!("jobs       {}: {wrong}", paint.bad("none is carried out")));
     }
     let next = "`lazaret evidence query --kind door_missed`";
     for (path, what) in ALARMS {

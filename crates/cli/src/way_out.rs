@@ -5,7 +5,6 @@ use std::os::fd::AsFd;
 use std::path::Path;
 use std::sync::Arc;
 
-use gateway::proxy;
 use host::doors::client::Connection;
 use host::{ProxyRequest, Proxying};
 
@@ -34,8 +33,7 @@ impl WayOut {
         {
             return Ok(Self::Daemon(connection));
         }
-        let policy = setup::policy_of(home, policy)?;
-        let catalogue = proxy::catalogue().map_err(Failure::unable)?;
+        let (policy, catalogue) = setup::rules_of(home, policy)?;
         let gate = Gate::open_with_keys(home, policy, catalogue, |_, _| ())?;
         match Proxying::begin(&gate, home, request, (listener, &Arc::default())) {
             Ok(proxying) => Ok(Self::Here(Box::new((gate, proxying)))),

@@ -30,6 +30,7 @@ pub struct Monitor {
     setup: Setup,
     /// By which rules it decides now.
     policy: RwLock<Arc<Policy>>,
+    catalogue: RwLock<Arc<Catalogue>>,
     sessions: Sessions,
     toolboxes: Toolboxes,
     pub(crate) reader: Option<Arc<dyn IntentReader>>,
@@ -141,9 +142,11 @@ impl Monitor {
     pub fn new(setup: Setup) -> Self {
         let (sessions, toolboxes) = (Sessions::default(), Toolboxes::default());
         let policy = RwLock::new(Arc::clone(&setup.policy));
+        let catalogue = RwLock::new(Arc::new(setup.catalogue.clone()));
         Self {
             setup,
             policy,
+            catalogue,
             sessions,
             toolboxes,
             reader: None,
@@ -165,7 +168,7 @@ impl Monitor {
     /// If it belongs to somebody else, or cannot be kept, read or recorded.
     pub fn open_session(&self, opening: Opening) -> Result<(), OpenError> {
         let Opening { who, principal, profile, parent, admission, approver, tools } = opening;
-        let tools = self.toolboxes.of(&tools, &self.setup.catalogue, self.reader.as_ref())?;
+        let tools = self.toolboxes.of(&tools, &self.catalogue(), self.reader.as_ref())?;
         let _door = self.sessions.door(&who.session);
         if let Some(found) = self.sessions.find(&who.session) {
             if !found.is_of(&who) {
@@ -191,7 +194,7 @@ impl Monitor {
         let profile = admission.no_less_than(opened.profile);
         let mut session = Session::new(who.clone(), principal, profile, admission, tools);
         session.be_served_by(approver);
-        session.trust(&self.setup.catalogue);
+        session.trust(&self.catalogue());
         let resumed = !opened.changes.is_empty();
         self.replay(&mut session, &opened.changes)?;
         self.restore_prompt(&mut session).map_err(OpenError::Prompt)?;
@@ -363,6 +366,25 @@ impl Monitor {
     /// What was decided before stays decided; what waits for a person is judged again when it comes back.
     pub fn decide_by(&self, policy: Policy, _: &Receipt) {
         *self.policy.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(policy);
+    }
+
+    /// What is known of tools.
+    pub fn catalogue(&self) -> Arc<Catalogue> {
+        Arc::clone(&self.catalogue.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Knows tools by this catalogue from now on, in sessions that are open, too. What it vouches for counts in sessions that
+    /// begin after that: what one was told is not taken back. That it is another one is on record, as the receipt proves.
+    pub fn know_tools_by(&self, catalogue: Catalogue, _: &Receipt) {
+        *self.catalogue.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(catalogue);
+    }
+
+    /// The tools of a session as they are known now.
+    pub(crate) fn know_again(&self, session: &mut Session) {
+        let tools = self.toolboxes.again(&session.tools, &self.catalogue(), self.reader.as_ref());
+        if let Some(tools) = tools {
+            session.tools = tools;
+        }
     }
 
     pub(crate) fn now(&self) -> i64 {

@@ -161,6 +161,9 @@ impl Monitor {
         // permit, and a call beside this one is judged after it.
         let mut session = handle.lock().map_err(turned_away)?;
 
+        // The operator's word of tools may be another since the last call.
+        self.know_again(&mut session);
+
         // Understand: bytes become a bounded, canonical call, and the call becomes an effect.
         let understood = session.understand(asked).map_err(turned_away)?;
 

@@ -37,6 +37,9 @@ pub(crate) struct Tools {
     run_commands: bool,
     /// Who reads the user's words, beside the tables.
     reader: Option<Arc<dyn IntentReader>>,
+    /// What their servers say of them, and the catalogue by which they were classified.
+    defs: Arc<[ToolDef]>,
+    by: Arc<Catalogue>,
 }
 
 impl Tools {
@@ -99,19 +102,32 @@ impl Toolboxes {
     pub(crate) fn of(
         &self,
         defs: &[ToolDef],
-        catalogue: &Catalogue,
+        catalogue: &Arc<Catalogue>,
         reader: Option<&Arc<dyn IntentReader>>,
     ) -> Result<Arc<Tools>, ToolsError> {
         let key = digest(defs);
         let mut boxes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(tools) = boxes.get(&key).and_then(Weak::upgrade) {
+        let known = boxes.get(&key).and_then(Weak::upgrade);
+        if let Some(tools) = known.filter(|it| Arc::ptr_eq(&it.by, catalogue)) {
             return Ok(tools);
         }
-        let reader = reader.map(Arc::clone);
-        let tools = Arc::new(Tools { reader, ..classify(defs, catalogue)? });
+        let (reader, by) = (reader.map(Arc::clone), Arc::clone(catalogue));
+        let tools = Arc::new(Tools { reader, by, defs: defs.into(), ..classify(defs, catalogue)? });
         boxes.retain(|_, tools| tools.strong_count() > 0);
         boxes.insert(key, Arc::downgrade(&tools));
         Ok(tools)
+    }
+
+    /// The same tools as they are known by this catalogue; none if they are those already.
+    pub(crate) fn again(
+        &self,
+        tools: &Tools,
+        catalogue: &Arc<Catalogue>,
+        reader: Option<&Arc<dyn IntentReader>>,
+    ) -> Option<Arc<Tools>> {
+        // A list that was taken is taken again.
+        (!Arc::ptr_eq(&tools.by, catalogue))
+            .then(|| self.of(&tools.defs, catalogue, reader).ok())?
     }
 }
 
@@ -139,7 +155,7 @@ fn classify(defs: &[ToolDef], catalogue: &Catalogue) -> Result<Tools, ToolsError
         }
     }
     let run_commands = tools.values().any(|it| it.job == Job::Run);
-    Ok(Tools { all: tools, run_commands, reader: None })
+    Ok(Tools { all: tools, run_commands, ..Tools::default() })
 }
 
 fn digest(defs: &[ToolDef]) -> Digest {

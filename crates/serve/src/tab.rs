@@ -5,14 +5,15 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use agent::{Aside, Estimate, NotPaid, Purse, TurnErrorCode};
+use agent::{Aside, Estimate, NotPaid, Purse, Reached, TurnError, TurnErrorCode};
 use evidence::Clock;
 use llm::{Price, Usage};
-use policy::access::{Budget, Prices, Unit, User};
+use policy::access::{Budget, Limits, Prices, Unit, User};
 
 use crate::admit::may_use;
 use crate::app::App;
-use crate::books::{Account, Books, Exceeded, Spent};
+use crate::books::{Account, Books, Exceeded, Spent, Totals, windows};
+use crate::limits::WARN_PERCENT;
 use crate::server::Handle;
 
 /// The account of one turn, or of one run of a job.
@@ -40,15 +41,26 @@ struct State {
 }
 
 impl Tab {
-    /// Of a user with an agent.
+    /// Of a user with an agent of the server.
     pub(crate) fn new(app: &App, user: &Arc<User>, agent: &str, session: &str) -> Self {
+        let (books, clock) = (Arc::clone(&app.books), Arc::clone(&app.parts.clock));
+        let directory = app.directory();
+        Self::of((books, clock), (user, agent, session), directory.settings.prices.as_ref())
+    }
+
+    /// Of a user with an agent, in these books. `prices` count for models that have none of their own.
+    pub(crate) fn of(
+        (books, clock): (Arc<Books>, Arc<dyn Clock>),
+        (user, agent, session): (&Arc<User>, &str, &str),
+        prices: Option<&Prices>,
+    ) -> Self {
         Self {
-            books: Arc::clone(&app.books),
-            clock: Arc::clone(&app.parts.clock),
+            books,
+            clock,
             user: Arc::clone(user),
             agent: agent.to_owned(),
             session: session.to_owned(),
-            price: app.directory().settings.prices.as_ref().map(price_of),
+            price: prices.map(price_of),
             state: Mutex::default(),
         }
     }
@@ -80,10 +92,19 @@ impl Tab {
         self.state().exceeded.clone()
     }
 
+    /// The same; else a turn without an answer, with the limit.
+    pub(crate) fn opened(self) -> Result<Self, Box<TurnError>> {
+        match self.open() {
+            Ok(()) => Ok(self),
+            Err(why) => Err(Box::new(TurnError::from(why).at(Purse::exceeded(&self)))),
+        }
+    }
+
     fn exceed(&self, exceeded: Exceeded) -> NotPaid {
-        let Exceeded { budget, limit, used, .. } = &exceeded;
+        let reached = self.reached(&exceeded);
         let message = format!(
-            "the {budget} budget is not enough for another question to a model: {used} of {limit} is used or set aside"
+            "the {} budget is not enough for another question to a model: {reached}",
+            reached.budget
         );
         self.state().exceeded = Some(exceeded);
         NotPaid::new(TurnErrorCode::BudgetExceeded, message)
@@ -95,6 +116,20 @@ impl Tab {
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn reached(&self, it: &Exceeded) -> Reached {
+        let unit = match &self.user.budget {
+            Budget::Limited(Limits { unit: Unit::Usd, .. }) => "usd",
+            Budget::Limited(_) | Budget::Unlimited => "tokens",
+        };
+        Reached {
+            budget: it.budget.to_owned(),
+            limit: it.limit,
+            used: it.used,
+            unit: unit.to_owned(),
+            resets_at: it.resets_at.map(aegx::timestamp::from_unix),
+        }
     }
 
     fn is_in_dollars(&self) -> bool {
@@ -142,9 +177,37 @@ impl Purse for Tab {
             let _ = self.books.keep(id);
         }
     }
+
+    fn near(&self) -> Vec<Reached> {
+        let Budget::Limited(limits) = &self.user.budget else { return Vec::new() };
+        let now = self.clock.unix_seconds();
+        // It is a warning: where the books do not answer, there is none, and the next question is not paid.
+        let totals = self.books.totals(self.user.name.as_str(), &self.session, now);
+        let all = totals.map(|it| near(limits, &it)).unwrap_or_default();
+        all.iter().map(|it| self.reached(it)).collect()
+    }
+
+    fn exceeded(&self) -> Option<Reached> {
+        let exceeded = self.state().exceeded.clone();
+        exceeded.map(|it| self.reached(&it))
+    }
 }
 
-fn unanswered() -> NotPaid {
+/// The limits of which much is used.
+pub(crate) fn near(limits: &Limits, totals: &Totals) -> Vec<Exceeded> {
+    let all = windows(limits, totals).into_iter().map(|(budget, limit, spent)| {
+        let used = spent.within(limits.unit);
+        Exceeded { budget, limit, used, resets_at: None }
+    });
+    all.filter(|it| percentage(it) >= WARN_PERCENT).collect()
+}
+
+/// How much of a limit is used, in whole percents.
+pub(crate) fn percentage(it: &Exceeded) -> u64 {
+    if it.limit > 0.0 { (it.used / it.limit * 100.0).floor() as u64 } else { 100 }
+}
+
+pub(crate) fn unanswered() -> NotPaid {
     NotPaid::new(TurnErrorCode::Busy, "the books do not answer")
 }
 
@@ -166,13 +229,18 @@ impl Handle {
     /// # Errors
     /// Why nothing may be spent: there is no such user, they may not use the agent, have not agreed to the policy of
     /// now, or their budget is used up.
-    pub fn purse(&self, user: &str, agent: &str, session: &str) -> Result<Arc<dyn Purse>, String> {
+    pub fn purse(
+        &self,
+        user: &str,
+        agent: &str,
+        session: &str,
+    ) -> Result<Arc<dyn Purse>, TurnError> {
         let directory = self.app.directory();
         // A job is no way around what its owner has to agree to.
         let wanted = &directory.settings.privacy.policy_version.0;
-        let agreed = self.app.books.consent(user).map_err(|_| "the books do not answer")?;
+        let agreed = self.app.books.consent(user).map_err(|_| TurnError::from(unanswered()))?;
         if agreed.as_ref() != Some(wanted) {
-            return Err(format!("its owner has not agreed to the policy {wanted}"));
+            return Err(not_agreed(wanted));
         }
         self.purse_here(user, agent, session)
     }
@@ -186,12 +254,21 @@ impl Handle {
         user: &str,
         agent: &str,
         session: &str,
-    ) -> Result<Arc<dyn Purse>, String> {
+    ) -> Result<Arc<dyn Purse>, TurnError> {
         let directory = self.app.directory();
-        let known = directory.named(user).ok_or("there is no such user in users.yaml")?;
-        may_use(&directory, &known, agent).map_err(|it| it.message)?;
+        let refused = |why: String| TurnError::new(TurnErrorCode::AccessDenied, why);
+        let known = directory.named(user).ok_or_else(|| refused(NO_USER.to_owned()))?;
+        may_use(&directory, &known, agent).map_err(|it| refused(it.message))?;
         let tab = Tab::new(&self.app, &known.user, agent, session);
-        tab.open().map_err(|it| it.message)?;
-        Ok(Arc::new(tab))
+        Ok(Arc::new(tab.opened().map_err(|it| *it)?))
     }
+}
+
+/// Why somebody has no account.
+pub(crate) const NO_USER: &str = "there is no such user in users.yaml";
+
+/// Whoever comes over the network agrees first.
+pub(crate) fn not_agreed(wanted: &str) -> TurnError {
+    let why = format!("its owner has not agreed to the policy {wanted}");
+    TurnError::new(TurnErrorCode::AccessDenied, why)
 }

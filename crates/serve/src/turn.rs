@@ -13,16 +13,16 @@ use tokio::sync::oneshot;
 
 use crate::admit::{admit, again, may_use};
 use crate::app::App;
-use crate::books::{Exceeded, Role, Spent};
+use crate::books::{Exceeded, Role};
 use crate::directory::Known;
 use crate::frame::{ErrorCode, ResultUsage, ServerFrame, UsageShown, Warning, code_of};
 use crate::holdback::clean;
-use crate::limits::{ERROR_CHARS_MAX, TURN_WAIT_MAX, WARN_PERCENT};
+use crate::limits::{ERROR_CHARS_MAX, TURN_WAIT_MAX};
 use crate::log::{About, Event};
 use crate::metrics::{Ended, Outcome};
 use crate::relay::Relay;
 use crate::sockets::Closing;
-use crate::tab::Tab;
+use crate::tab::{Tab, near, percentage};
 use crate::turns::{Key, Waiting};
 
 /// What a user wants of an agent.
@@ -337,12 +337,11 @@ async fn conclude(
 
 /// Limits that are near or reached.
 fn warnings(limits: &policy::access::Limits, totals: &crate::books::Totals) -> Vec<Warning> {
-    let near = |(budget, limit, spent): (&'static str, f64, Spent)| {
-        let used = spent.within(limits.unit);
-        let percentage = if limit > 0.0 { (used / limit * 100.0).floor() as u64 } else { 100 };
-        (percentage >= WARN_PERCENT).then_some(Warning { budget, limit, used, percentage })
+    let shown = |it: Exceeded| {
+        let percentage = percentage(&it);
+        Warning { budget: it.budget, limit: it.limit, used: it.used, percentage }
     };
-    crate::books::windows(limits, totals).into_iter().filter_map(near).collect()
+    near(limits, totals).into_iter().map(shown).collect()
 }
 
 /// A session has ended, and why: it was deleted, or nobody goes on with it.

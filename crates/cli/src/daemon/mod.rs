@@ -1,5 +1,6 @@
 //! `lazaret daemon`: the process that owns the gate, for all doors at once.
 
+mod jobs;
 mod run;
 mod settings;
 
@@ -23,7 +24,8 @@ use crate::output;
 ///
 /// One process has the journal, the sessions, the store and the vault; hooks of coding agents, MCP
 /// servers, `lazaret ipc` and people talk to it. Whoever needs it starts it, and it ends by itself when
-/// nobody has needed it for half an hour: nothing is lost by that, sessions go on as they were.
+/// nobody has needed it for half an hour: nothing is lost by that, sessions go on as they were. With
+/// `scheduler: full` it carries out the jobs that are due, and stays as long as one is to come.
 ///
 /// Try it:
 ///   lazaret daemon start
@@ -106,16 +108,20 @@ pub(crate) fn start(home: &Path) -> Result<bool, Failure> {
     files::private::create_dir(home)
         .map_err(|error| Failure::unable(format!("`{}`: {error}", home.display())))?;
     let home = files::resolved(home).map_err(Failure::unable)?;
-    let program = std::env::current_exe().map_err(Failure::unable)?;
+    start_by(&std::env::current_exe().map_err(Failure::unable)?, &home)
+}
+
+/// The same by this program, where none is there.
+fn start_by(program: &Path, home: &Path) -> Result<bool, Failure> {
     let args = ["daemon", "run", "--home"].map(OsStr::new);
-    sandbox::detached(&program, &[&args[..], &[home.as_os_str()]].concat())
+    sandbox::detached(program, &[&args[..], &[home.as_os_str()]].concat())
         .map_err(|error| Failure::unable(format!("`{}`: {error}", program.display())))?;
     let end = Instant::now() + WAIT_MAX;
     while Instant::now() < end {
-        if is_there(&home)? {
+        if is_there(home)? {
             return Ok(false);
         }
-        if let Some(why) = run::failure(&home) {
+        if let Some(why) = run::failure(home) {
             return Err(Failure::unable(format!("the daemon did not start: {why}")));
         }
         thread::sleep(LOOK);

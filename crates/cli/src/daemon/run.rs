@@ -1,14 +1,16 @@
 //! The daemon itself.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use host::doors::{self, Doors};
+use host::doors::{self, Doors, Talks};
 use host::ipc::{Socket, SocketError, Stop};
 
+use super::jobs::{self, Stay};
 use super::settings::Started;
+use crate::carrying::{Carrying, is_wanted};
 use crate::door;
 use crate::failure::{Exit, Failure};
 use crate::gate::setup::{self, Gate};
@@ -59,14 +61,30 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     crate::proxy::raise_open_files();
     let home = args.home.dir()?;
     let signals = Stop::on_signals().map_err(Failure::unable)?;
-    let done = serve(&home, Duration::from_secs(args.idle), &signals);
+    let idle = Duration::from_secs(args.idle);
+    let done = serve(&home, idle, &signals);
     let path = home.join(FAILURE);
     // For people; nothing depends on it.
     let _ = match &done {
-        Ok(()) => files::private::remove(&path),
+        Ok(_) => files::private::remove(&path),
         Err(failure) => files::private::replace(&path, failure.message().as_bytes()),
     };
-    done.map(|()| Exit::Done)
+    // Jobs do not wait for somebody to need the next daemon. Under a supervisor that one is started anyway.
+    if let End::Other(program) = done?
+        && !idle.is_zero()
+        && is_wanted(&home)
+    {
+        super::start_by(&program, &home)?;
+    }
+    Ok(Exit::Done)
+}
+
+/// Why a daemon has ended.
+enum End {
+    /// Nobody needs it, somebody said so, or another one is there.
+    Over,
+    /// Its program, or its settings, are others now.
+    Other(PathBuf),
 }
 
 /// Why a daemon that was just started has ended, if it has.
@@ -77,10 +95,10 @@ pub(super) fn failure(home: &Path) -> Option<String> {
     Some(String::from_utf8_lossy(&said).into_owned())
 }
 
-fn serve(home: &Path, idle: Duration, signals: &Stop) -> Result<(), Failure> {
+fn serve(home: &Path, idle: Duration, signals: &Stop) -> Result<End, Failure> {
     files::private::create_dir(home)
         .map_err(|error| Failure::unable(format!("`{}`: {error}", home.display())))?;
-    let Some(socket) = bind(home)? else { return Ok(()) };
+    let Some(socket) = bind(home)? else { return Ok(End::Over) };
     let gate = Arc::new(open(home)?);
     let control = door::bind(home)?;
     let outcome = door::beside(control.as_ref(), &gate, home, || {
@@ -109,8 +127,7 @@ fn bind(home: &Path) -> Result<Option<Socket>, Failure> {
 pub(crate) fn open(home: &Path) -> Result<Gate, Failure> {
     let end = Instant::now() + JOURNAL_WAIT;
     loop {
-        let policy = setup::policy_of(home, None)?;
-        let catalogue = gateway::proxy::catalogue().map_err(Failure::unable)?;
+        let (policy, catalogue) = setup::rules_of(home, None)?;
         match Gate::open_with_keys(home, policy, catalogue, |_, _| ()) {
             Err(host::GateError::Busy(_)) if Instant::now() < end => thread::sleep(JOURNAL_LOOK),
             gate => return Ok(gate?),
@@ -124,36 +141,46 @@ fn serve_doors(
     socket: &Socket,
     idle: Duration,
     signals: &Stop,
-) -> Result<(), Failure> {
+) -> Result<End, Failure> {
     let (stopper, stop) = Stop::pair().map_err(Failure::unable)?;
-    let talks = Arc::new(OnDemand::new(Arc::clone(gate), home));
-    let doors = Doors::new(gate, home, std::env::home_dir(), stop).talking_by(talks);
+    let carrying = Arc::new(Carrying::default());
+    let talks = Arc::new(OnDemand::new(Arc::clone(gate), home, &carrying));
+    let talking = Arc::clone(&talks) as Arc<dyn Talks>;
+    let doors = Doors::new(gate, home, std::env::home_dir(), stop).talking_by(talking);
     let started = Started::now(home);
+    let program = std::env::current_exe().map_err(Failure::unable)?;
     output::note(&format!("the daemon serves {}", socket.path().display()));
     thread::scope(|scope| {
         let serving = scope.spawn(|| doors.serve(socket));
-        let mut upgraded: Option<Upgrade> = None;
+        scope.spawn(|| carrying.run(&|| jobs::of(&talks, home)));
+        let (mut upgraded, mut stay): (Option<Upgrade>, _) = (None, Stay::default());
+        let mut end = End::Over;
         while !signals.wait(LOOK) {
             let quiet = doors.idle_for();
-            if !idle.is_zero() && quiet >= idle {
+            if !idle.is_zero() && quiet >= idle && !stay.is_wanted(home) {
                 break;
             }
             if upgraded.is_none() && started.is_other(home) {
                 upgraded = Some(Upgrade { since: Instant::now(), tried: None });
             }
-            // Whoever comes next starts the new one.
-            if upgraded.as_mut().is_some_and(|it| it.may_end(&doors)) {
+            // Whoever comes next starts the new one, or we do, for jobs.
+            if upgraded.as_mut().is_some_and(|it| it.may_end(&doors, &carrying)) {
+                end = End::Other(program.clone());
                 break;
             }
             if serving.is_finished() {
                 break;
             }
         }
+        carrying.stop();
         stopper.stop();
         doors.leave();
         let served = serving.join();
+        talks.end();
+        carrying.end();
         doors.hand_on();
-        served.map_err(|_| Failure::unable("a door broke"))?.map_err(Failure::unable)
+        served.map_err(|_| Failure::unable("a door broke"))?.map_err(Failure::unable)?;
+        Ok(end)
     })
 }
 
@@ -166,9 +193,13 @@ struct Upgrade {
 
 impl Upgrade {
     /// May this daemon end now? What is under way ends in peace, within bounds.
-    fn may_end(&mut self, doors: &Doors<'_>) -> bool {
+    fn may_end(&mut self, doors: &Doors<'_>, carrying: &Carrying) -> bool {
+        let nothing_runs = carrying.rest();
         if self.since.elapsed() >= DRAIN_MAX {
             return true;
+        }
+        if !nothing_runs {
+            return false;
         }
         if self.tried.is_some_and(|it| it.elapsed() < REST_EVERY) && doors.is_busy() {
             return false;

@@ -5,6 +5,7 @@ mod checkpoint;
 mod export;
 pub(crate) mod filter;
 mod import;
+pub(crate) mod newest;
 pub(crate) mod open;
 mod query;
 mod retain;

@@ -1,7 +1,7 @@
 //! The gate of the commands: the policy and the catalogue that they name, on the state directory.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -46,19 +46,36 @@ const LOOK: Duration = Duration::from_millis(1);
 
 /// The rules for a gate on `home`: the embedded ones, and those of `dir`, or of the state directory itself.
 pub(crate) fn policy_of(home: &Path, dir: Option<&Path>) -> Result<Policy, Failure> {
+    policy(rules_dir(home, dir).as_deref())
+}
+
+/// `dir`, or the rules of the state directory, if it has some.
+fn rules_dir(home: &Path, dir: Option<&Path>) -> Option<PathBuf> {
     let own = home.join(RULES);
     // Whatever is there is read, or refused: a link that leads nowhere is no empty folder.
-    policy(dir.or_else(|| own.symlink_metadata().is_ok().then_some(&*own)))
+    let own = || own.symlink_metadata().is_ok().then_some(own.clone());
+    dir.map(Path::to_owned).or_else(own)
+}
+
+/// The same with what its `catalogue.json` says of tools, beneath what is known of those that a proxy has: what a browser's
+/// pages ask for are calls of them.
+pub(crate) fn rules_of(home: &Path, dir: Option<&Path>) -> Result<(Policy, Catalogue), Failure> {
+    let loaded = loaded(rules_dir(home, dir).as_deref())?;
+    let ours = gateway::proxy::catalogue().map_err(Failure::unable)?;
+    Ok((loaded.policy, loaded.catalogue.beneath(ours)))
 }
 
 /// The embedded rules, and those of a directory.
 pub(crate) fn policy(dir: Option<&Path>) -> Result<Policy, Failure> {
-    let loaded = folder::load(dir).map_err(|flaws| {
+    Ok(loaded(dir)?.policy)
+}
+
+fn loaded(dir: Option<&Path>) -> Result<folder::Loaded, Failure> {
+    folder::load(dir).map_err(|flaws| {
         let lines = flaws.iter().map(ToString::to_string).collect::<Vec<_>>();
         // A message is one line: `lazaret policy check` shows each flaw on its own.
         Failure::usage(format!("the policy does not load: {}", lines.join("; ")))
-    })?;
-    Ok(loaded.policy)
+    })
 }
 
 /// A catalogue from a file; without one, tools are classified by ourselves.

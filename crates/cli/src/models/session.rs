@@ -44,8 +44,7 @@ pub(super) fn within<T>(
         agent: who.agent.clone(),
         door: Kind::of_static("ipc"),
     };
-    let policy = setup::policy_of(&home, None)?;
-    let catalogue = gateway::proxy::catalogue().map_err(Failure::unable)?;
+    let (policy, catalogue) = setup::rules_of(&home, None)?;
     let unkept = |gate: &Gate, why: &str| host::record_refused(gate, &caller, why);
     let gate = Gate::open_with_keys(&home, policy, catalogue, unkept)?;
     let done = in_session(&gate, &home, &caller, work);

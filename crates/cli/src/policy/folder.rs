@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use model::AgentId;
-use monitor::provenance::{CATALOGUE_BYTES_MAX, Catalogue};
+use monitor::provenance::{CATALOGUE_BYTES_MAX, Catalogue, CatalogueError};
 use policy::access::{FILE_BYTES_MAX, FileError, Global, KnownTools, Manifest, Users};
 use policy::{LoadError, PACK_BYTES_MAX, PackText, Policy};
 
@@ -13,13 +13,15 @@ use super::live::Source;
 
 /// The longest file with cases.
 const CASES_BYTES_MAX: usize = 64 << 20;
-/// What tools do. It is no part of the policy, but lies beside one that was proposed; it is read to be sure of it.
+/// What tools do, as the operator says. No rule speaks of it; gates know tools by it.
 const CATALOGUE: &str = "catalogue.json";
 
 /// The policy, and what of the layers the folder speaks of.
 pub(crate) struct Loaded {
     pub(crate) source: Source,
     pub(crate) policy: Policy,
+    /// What tools do, by the operator's word.
+    pub(crate) catalogue: Catalogue,
     pub(crate) global: Option<Global>,
     pub(crate) manifests: Option<BTreeMap<String, Manifest>>,
     pub(crate) users: Option<Users>,
@@ -61,10 +63,10 @@ impl Reading {
     }
 
     pub(super) fn done(self, source: Source) -> Result<Loaded, Vec<Flaw>> {
-        let Self { packs, global, manifests, users, cases, mut flaws } = self;
+        let Self { packs, catalogue, global, manifests, users, cases, mut flaws } = self;
         match Policy::build(&packs) {
             Ok(policy) if flaws.is_empty() => {
-                Ok(Loaded { source, policy, global, manifests, users, cases })
+                Ok(Loaded { source, policy, catalogue, global, manifests, users, cases })
             }
             Ok(_) => Err(flaws),
             Err(errors) => {
@@ -78,6 +80,7 @@ impl Reading {
 #[derive(Default)]
 pub(super) struct Reading {
     pub(super) packs: Vec<PackText>,
+    catalogue: Catalogue,
     pub(super) global: Option<Global>,
     pub(super) manifests: Option<BTreeMap<String, Manifest>>,
     pub(super) users: Option<Users>,
@@ -99,10 +102,11 @@ impl Reading {
             } else if name == "users.yaml" {
                 self.users(&path);
             } else if name == CATALOGUE {
-                self.file(&path, CATALOGUE_BYTES_MAX, |text| {
-                    let read = Catalogue::parse(text).map(drop);
-                    read.map_err(|error| FileError { line: None, what: error.to_string() })
+                let read = self.file(&path, CATALOGUE_BYTES_MAX, |text| {
+                    let what = |error: CatalogueError| error.to_string();
+                    Catalogue::parse(text).map_err(|it| FileError { line: None, what: what(it) })
                 });
+                self.catalogue = read.unwrap_or_default();
             } else if name.ends_with(".cases.jsonl") {
                 let text = self.file(&path, CASES_BYTES_MAX, |text| Ok(text.to_owned()));
                 self.cases.extend(text.map(|text| (shown(&path), text)));

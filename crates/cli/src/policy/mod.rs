@@ -33,7 +33,7 @@ use crate::failure::{Exit, Failure};
 ///   config.yaml            which domains of tools are on
 ///   users.yaml             users and their limits
 ///   agents/ID/IDENTITY.md  agents, with their manifests
-///   catalogue.json         what tools do, for `lazaret replay --catalog`; no gate reads it from here
+///   catalogue.json         what tools do; gates know them by it, and `lazaret replay --catalog` does
 ///
 /// `check` and `explain` look at the state directory, as the gate does: config.yaml, users.yaml and agents there, and
 /// rules of your own in its folder `policy`. They say what they looked at; --policy names another folder.

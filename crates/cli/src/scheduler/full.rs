@@ -4,8 +4,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use agent::Reached;
 use evidence::{Clock, Receipt, SystemClock};
-use host::agents::{AgentsOptions, HandOver, Jobs};
+use host::agents::{Accounts, AgentsOptions, HandOver, Jobs};
 use host::ipc::Stop;
 use host::scheduler::{Came, Delivery, Outcome, RunEnd};
 
@@ -34,6 +35,12 @@ impl HandOver for Printed {
             if self.is_json { output::json(&list::value(&came)) } else { list::run_line(&came) };
     }
 
+    fn near(&self, came: &Came, near: &[Reached]) {
+        for it in near {
+            output::note(&format!("budget of {}: {it}", came.job.user));
+        }
+    }
+
     fn deliver(&self, _: &Came, _: &Delivery, _: &RunEnd, _: &Receipt) -> Result<String, String> {
         Err("messengers are told something by `lazaret serve` alone".to_owned())
     }
@@ -55,8 +62,14 @@ pub(super) fn carry_out(home: &Path, is_json: bool, stop: &Stop) -> Result<(), F
     closed
 }
 
+/// The jobs of a state directory, each paid by its user.
+fn of(host: &Host, home: &Path, is_json: bool) -> Result<Option<Jobs>, Failure> {
+    let purses = Arc::clone(&host.purses) as Arc<dyn Accounts>;
+    Ok(Jobs::new(&host.agents, home, Arc::new(Printed { is_json }), Some(purses))?)
+}
+
 fn work(host: &Host, home: &Path, is_json: bool, stop: &Stop) -> Result<(), Failure> {
-    let jobs = Jobs::new(&host.agents, home, Arc::new(Printed { is_json }), None)?;
+    let jobs = of(host, home, is_json)?;
     let jobs = jobs.ok_or_else(none_chosen)?;
     let look = || -> Result<(), Failure> {
         let found = jobs.look(SystemClock.unix_seconds()).map_err(|error| failure(&error))?;

@@ -32,9 +32,9 @@ use crate::home::Home;
 /// agent that asks by the action `scheduler_list_triggers` gets it; `lazaret scheduler run` prints it for
 /// programs of yours.
 ///
-/// With `scheduler: full`, the host carries it out: `lazaret scheduler run` and `lazaret serve` start a session
-/// of the user with the agent, without a person. What needs one waits in `lazaret approvals`, and the run ends
-/// with that. At most four run at once; the last answer of each job is in `lazaret scheduler list`. With `--deliver`
+/// With `scheduler: full`, the host carries it out: the daemon, `lazaret serve` and `lazaret scheduler run` start a
+/// session of the user with the agent, without a person. One of them must run: `lazaret daemon start` is enough, and
+/// it stays as long as a job is to come. What needs a person waits in `lazaret approvals`, and the run ends with that. At most four run at once; the last answer of each job is in `lazaret scheduler list`. With `--deliver`
 /// the server says it on a messenger, too, to the user alone.
 ///
 /// If nobody has asked for the last run of a job yet, the next is skipped. A job that was due while nobody was there

@@ -1,5 +1,7 @@
 //! `lazaret scheduler run`: looks every so often which jobs are due.
 
+use std::cell::Cell;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,6 +11,7 @@ use host::scheduler::{Outcome, Runner, runner};
 use serde_json::json;
 
 use super::{failure, full, list};
+use crate::daemon;
 use crate::failure::{Exit, Failure};
 use crate::home::Home;
 use crate::output;
@@ -35,7 +38,16 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     let stop = Stop::on_signals().map_err(Failure::unable)?;
     let runner = runner(&args.home.dir()?).map_err(Failure::usage)?;
+    let is_told = Cell::new(false);
     let look = |args: &Args| match runner {
+        Some(Runner::Host) if is_carried_out(&args.home.dir()?)? => {
+            if !is_told.replace(true) {
+                output::note(
+                    "the process that has the gate carries out what is due; see `lazaret scheduler list`",
+                );
+            }
+            Ok(())
+        }
         Some(Runner::Host) => full::carry_out(&args.home.dir()?, args.json, &stop),
         Some(Runner::Agent) | None => look(args),
     };
@@ -50,6 +62,15 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         if args.once || stop.wait(PAUSE) {
             return Ok(Exit::Done);
         }
+    }
+}
+
+/// Does the daemon, or a server, carry out jobs now?
+fn is_carried_out(home: &Path) -> Result<bool, Failure> {
+    let Some(said) = daemon::said(home)? else { return Ok(false) };
+    match said.pointer("/jobs/wrong").and_then(serde_json::Value::as_str) {
+        Some(why) => Err(Failure::unable(format!("the daemon carries out no jobs: {why}"))),
+        None => Ok(true),
     }
 }
 

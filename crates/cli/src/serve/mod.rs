@@ -9,7 +9,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::Duration;
 
@@ -22,6 +22,7 @@ use host::ipc::{Socket, SocketError, Stop};
 use host::models::RenewedModels;
 use monitor::Approver;
 
+use crate::carrying::Carrying;
 use crate::daemon;
 use crate::door;
 use crate::failure::{Exit, Failure};
@@ -124,24 +125,23 @@ fn serve_doors(
     let server = server.reading_rules(Arc::new(rules::OfHome::new(gate, home)));
     output::note(&format!("serving http://{}", server.address()));
     let handle = server.handle();
-    let jobs = jobs::of(&agents, home, &handle, &channels)?;
+    let carrying = Arc::new(Carrying::of(jobs::of(&agents, home, &handle, &channels)?));
     let (stopper, stop) = Stop::pair().map_err(Failure::unable)?;
     let doors = Doors::new(gate, home, std::env::home_dir(), stop)
         .beside(Arc::new(Commands::new(handle.clone())))
-        .talking_by(Arc::new(Talking::new(&agents, handle.clone())));
+        .talking_by(Arc::new(Talking::new(&agents, handle.clone(), &carrying)));
     let served = thread::scope(|scope| {
         let serving = scope.spawn(|| doors.serve(socket));
         let server = scope.spawn(|| server.run());
-        let is_over = AtomicBool::new(false);
         let waited = thread::scope(|scope| {
-            scope.spawn(|| jobs::run(jobs.as_ref(), &is_over));
+            scope.spawn(|| carrying.run(&|| Ok(None)));
             let waited = wait(signals, &handle, || serving.is_finished() || server.is_finished());
-            is_over.store(true, Ordering::Release);
+            carrying.stop();
             end(&handle, || server.is_finished());
             agents.end();
             waited
         });
-        jobs::end(jobs.as_ref());
+        carrying.end();
         stopper.stop();
         doors.leave();
         let server = server.join().map_err(|_| Failure::unable("the server broke"))?;
@@ -151,7 +151,7 @@ fn serve_doors(
         serving.map_err(Failure::unable)?;
         waited
     });
-    drop((doors, handle, jobs, channels));
+    drop((doors, handle, carrying, channels));
     served
 }
 

@@ -3,12 +3,14 @@
 use std::sync::Arc;
 
 use ::serve::Handle;
-use agent::Purse;
+use agent::{Purse, TurnError};
 use host::GateError;
 use host::agents::Agents;
 use host::doors::{Served, Talks};
 use serde::Deserialize;
 use serde_json::{Value, json};
+
+use crate::carrying::Carrying;
 
 /// A message of `lazaret send`.
 #[derive(Deserialize)]
@@ -24,11 +26,12 @@ struct Message {
 pub(super) struct Talking {
     agents: Arc<Agents>,
     books: Handle,
+    carrying: Arc<Carrying>,
 }
 
 impl Talking {
-    pub(super) fn new(agents: &Arc<Agents>, books: Handle) -> Self {
-        Self { agents: Arc::clone(agents), books }
+    pub(super) fn new(agents: &Arc<Agents>, books: Handle, carrying: &Arc<Carrying>) -> Self {
+        Self { agents: Arc::clone(agents), books, carrying: Arc::clone(carrying) }
     }
 }
 
@@ -42,8 +45,12 @@ impl Talks for Talking {
         user: &str,
         agent: &str,
         session: &str,
-    ) -> Result<Option<Arc<dyn Purse>>, String> {
+    ) -> Result<Option<Arc<dyn Purse>>, TurnError> {
         self.books.purse_here(user, agent, session).map(Some)
+    }
+
+    fn jobs(&self) -> Value {
+        self.carrying.status()
     }
 }
 

@@ -8,10 +8,12 @@ use model::AgentId;
 use monitor::risk::{self, Level, Tuning};
 use policy::access::{Agents, Budget, KnownTools, Unit};
 use serde_json::{Value, json};
+use serve::Spent;
 use store::{Oversight, SessionRow, SessionState};
 
 use crate::failure::Failure;
 use crate::output;
+use crate::talk::ledger;
 
 /// One agent, as it stands.
 pub(super) struct OfAgent {
@@ -26,6 +28,10 @@ pub(super) struct OfAgent {
     /// The riskiest of its sessions that go on.
     risk: Level,
     budgets: Vec<Spending>,
+    /// What everybody has spent with it: in the last 24 hours, and in the last 30 days.
+    spent: Option<(Spent, Spent)>,
+    /// The last turns that commands had, the newest first.
+    turns: Vec<Value>,
 }
 
 /// What somebody who may use it has spent of a limit.
@@ -39,6 +45,8 @@ struct Spending {
 
 /// Sessions whose risk is looked at, the newest.
 const RISKS_MAX: usize = 200;
+/// Turns that are shown.
+const TURNS_MAX: usize = 5;
 
 impl OfAgent {
     /// Looks at the agent in the state directory `home`; `sessions` are those of everybody.
@@ -67,6 +75,7 @@ impl OfAgent {
             let ended = it.run.ended.as_ref()?;
             Some((ended.at, ended.status.as_str()))
         });
+        let turns = ledger::runs(home, agent.as_str())?;
         Ok(Self {
             name: agent.to_string(),
             sessions: own.len(),
@@ -77,6 +86,8 @@ impl OfAgent {
             keys,
             risk: risk(&own, store)?,
             budgets: budgets(home, agent)?,
+            spent: spent(home, agent)?,
+            turns: turns.into_iter().rev().take(TURNS_MAX).collect(),
         })
     }
 
@@ -92,11 +103,13 @@ impl OfAgent {
             "keys": self.keys,
             "risk": self.risk.as_str(),
             "budgets": self.budgets.iter().map(Spending::to_json).collect::<Vec<_>>(),
+            "spent": self.spent.map(|(day, month)| json!({ "daily": shown(day), "monthly": shown(month) })),
+            "turns": self.turns,
         })
     }
 
     pub(super) fn show(&self) {
-        let Self { name, sessions, calls, stopped, jobs, runs, keys, risk, budgets } = self;
+        let Self { name, sessions, calls, stopped, jobs, runs, keys, risk, budgets, .. } = self;
         let keys = match keys {
             None => "every key: its manifest says nothing of credentials".to_owned(),
             Some(keys) if keys.is_empty() => "no keys".to_owned(),
@@ -112,6 +125,14 @@ impl OfAgent {
             let line = format!("budget     {user}: {used} of {limit} {unit}, {budget}");
             output::line(&printable(&line).to_string());
         }
+        if let Some((day, month)) = &self.spent {
+            let line =
+                format!("spent      {} tokens today, {} in 30 days", day.tokens, month.tokens);
+            output::line(&line);
+        }
+        for turn in &self.turns {
+            output::line(&printable(&line_of(turn)).to_string());
+        }
     }
 }
 
@@ -124,17 +145,55 @@ impl Spending {
     }
 }
 
+/// A turn for people.
+fn line_of(turn: &Value) -> String {
+    let said = |key: &str| turn.get(key).and_then(Value::as_str).unwrap_or_default();
+    let number = |key: &str| turn.get(key).and_then(Value::as_i64).unwrap_or_default();
+    let at = aegx::timestamp::from_unix(number("time"));
+    let denied: Vec<&str> = turn
+        .get("denied")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .collect();
+    let denied = match denied.as_slice() {
+        [] => String::new(),
+        some => format!("; not allowed: {}", some.join(", ")),
+    };
+    let (session, user) = (said("session"), said("user"));
+    format!(
+        "turn       {at} {session} of {user}: exit {}, {} ms{denied}",
+        number("exit"),
+        number("durationMs")
+    )
+}
+
+fn shown(spent: Spent) -> Value {
+    json!({ "tokens": spent.tokens, "usd": spent.within(Unit::Usd) })
+}
+
+/// What everybody has spent with it, if anybody keeps books.
+fn spent(home: &Path, agent: &AgentId) -> Result<Option<(Spent, Spent)>, Failure> {
+    let Some(books) = serve::Books::look(home).map_err(Failure::unable)? else { return Ok(None) };
+    let spent = books.spent_with(agent.as_str(), SystemClock.unix_seconds());
+    spent.map(Some).map_err(Failure::unable)
+}
+
 /// The highest risk of sessions that go on.
-fn risk(own: &[&SessionRow], store: Option<&dyn Oversight>) -> Result<Level, Failure> {
+pub(super) fn risk(own: &[&SessionRow], store: Option<&dyn Oversight>) -> Result<Level, Failure> {
     let Some(store) = store else { return Ok(Level::Calm) };
-    let open = own.iter().filter(|it| it.state == SessionState::Open).take(RISKS_MAX);
     let mut highest = Level::Calm;
-    for it in open {
-        let changes = store.changes(&it.id).map_err(Failure::unable)?;
-        let level = risk::kept(&changes, Tuning::default()).map_err(Failure::unable)?;
-        highest = highest.max(level);
+    for it in own.iter().filter(|it| it.state == SessionState::Open).take(RISKS_MAX) {
+        highest = highest.max(risk_of(it, store)?);
     }
     Ok(highest)
+}
+
+/// The risk of one session.
+pub(super) fn risk_of(it: &SessionRow, store: &dyn Oversight) -> Result<Level, Failure> {
+    let changes = store.changes(&it.id).map_err(Failure::unable)?;
+    risk::kept(&changes, Tuning::default()).map_err(Failure::unable)
 }
 
 /// What those who may use it have spent of their budgets.

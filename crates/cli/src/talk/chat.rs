@@ -100,7 +100,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     hint();
     let talked = control.and_then(|control| {
         let stop = stop()?;
-        host.beside(control.as_ref(), || talk(&*host.agents, &turn, stop, &home))
+        host.beside(control.as_ref(), || talk(&*host, &turn, stop, &home))
     });
     let closed = host.close();
     talked?;
@@ -158,6 +158,8 @@ fn talk(agents: &dyn Speaks, first: &Turn, stop: Stop, home: &Path) -> Result<()
         };
         let notes = outcome.as_ref().map_or_else(|it| &it.notes, |it| &it.notes);
         notes.iter().for_each(|it| output::note(it));
+        let near = outcome.iter().flat_map(|it| &it.near);
+        near.for_each(|it| output::note(&format!("budget: {it}")));
         if heard {
             // One word of the system interrupts one turn; without a terminal it ends the conversation.
             if !is_terminal {

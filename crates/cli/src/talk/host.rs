@@ -4,12 +4,16 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use ::host::agents::{Agents, AgentsOptions};
+use ::host::agents::{Account, Agents, AgentsOptions};
 use ::host::doors::Talks;
 use ::host::models::Models;
 use ::host::{GateError, ipc::Socket};
-use agent::Purse;
+use ::serve::Purses;
+use agent::{Frame, Purse, Turn, TurnError};
+use evidence::SystemClock;
+use serde_json::Value;
 
+use crate::carrying::Carrying;
 use crate::failure::Failure;
 use crate::gate::setup::{self, Gate};
 use crate::output;
@@ -21,6 +25,8 @@ const LET_GO_WITHIN: Duration = Duration::from_secs(2);
 pub(crate) struct Host {
     pub(crate) agents: Arc<Agents>,
     pub(crate) gate: Arc<Gate>,
+    /// Who pays for what users have agents do.
+    pub(crate) purses: Arc<Purses>,
     /// Is there no model but the mock one, because nobody chose one?
     pub(crate) is_mock: bool,
     home: PathBuf,
@@ -37,9 +43,7 @@ impl Host {
         home: &Path,
         options: AgentsOptions,
     ) -> Result<Result<Self, String>, Failure> {
-        let policy = setup::policy_of(home, None)?;
-        // What a browser's pages ask for are calls of the tools that a proxy has.
-        let catalogue = gateway::proxy::catalogue().map_err(Failure::unable)?;
+        let (policy, catalogue) = setup::rules_of(home, None)?;
         let gate = match Gate::open_with_keys(home, policy, catalogue, |_, _| {}) {
             Err(GateError::Busy(why)) => return Ok(Err(why)),
             opened => opened?,
@@ -54,7 +58,18 @@ impl Host {
         let gate = Arc::new(gate);
         let agents = Agents::new(Arc::clone(&gate), home, Arc::new(models), options);
         let agents = agents.map_err(Failure::from)?;
-        Ok(Ok(Self { agents, gate, is_mock, home: home.to_owned() }))
+        let purses = Arc::new(Purses::of(home, Arc::new(SystemClock)));
+        Ok(Ok(Self { agents, gate, purses, is_mock, home: home.to_owned() }))
+    }
+
+    /// Runs one turn, paid by its user.
+    pub(super) fn account(
+        &self,
+        turn: &Turn,
+        on_frame: &mut dyn FnMut(Frame),
+    ) -> Result<Account, TurnError> {
+        let purse = self.purses.purse(&turn.user, &turn.agent, &turn.session)?;
+        self.agents.account(turn, purse, on_frame)
     }
 
     /// Does `work` while people can come to the door of `control`.
@@ -98,12 +113,30 @@ fn models(gate: &Gate, home: &Path) -> Result<(Models, bool), GateError> {
 pub(crate) struct OnDemand {
     gate: Arc<Gate>,
     home: PathBuf,
+    purses: Arc<Purses>,
+    carrying: Arc<Carrying>,
     agents: Mutex<Option<(Arc<Agents>, bool)>>,
 }
 
 impl OnDemand {
-    pub(crate) fn new(gate: Arc<Gate>, home: &Path) -> Self {
-        Self { gate, home: home.to_owned(), agents: Mutex::default() }
+    /// `carrying` is whoever carries out jobs with them.
+    pub(crate) fn new(gate: Arc<Gate>, home: &Path, carrying: &Arc<Carrying>) -> Self {
+        let purses = Arc::new(Purses::of(home, Arc::new(SystemClock)));
+        let (carrying, agents) = (Arc::clone(carrying), Mutex::default());
+        Self { gate, home: home.to_owned(), purses, carrying, agents }
+    }
+
+    /// Who pays.
+    pub(crate) fn purses(&self) -> &Arc<Purses> {
+        &self.purses
+    }
+
+    /// Ends the workers of all that was begun by the daemon itself.
+    pub(crate) fn end(&self) {
+        let agents = self.agents.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some((agents, _)) = agents {
+            agents.end();
+        }
     }
 }
 
@@ -120,7 +153,16 @@ impl Talks for OnDemand {
         Ok((made, is_mock))
     }
 
-    fn purse(&self, _: &str, _: &str, _: &str) -> Result<Option<Arc<dyn Purse>>, String> {
-        Ok(None)
+    fn purse(
+        &self,
+        user: &str,
+        agent: &str,
+        session: &str,
+    ) -> Result<Option<Arc<dyn Purse>>, TurnError> {
+        self.purses.purse(user, agent, session)
+    }
+
+    fn jobs(&self) -> Value {
+        self.carrying.status()
     }
 }

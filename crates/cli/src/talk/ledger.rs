@@ -6,7 +6,7 @@ use std::time::Duration;
 use agent::Turn;
 use evidence::{Clock, SystemClock};
 use llm::Usage;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::failure::{Exit, Failure};
 
@@ -46,18 +46,24 @@ const RUNS_BYTES_MAX: u64 = 64 << 20;
 
 /// Sessions of a user with an agent that commands had, the oldest first, each once.
 pub(super) fn sessions(home: &Path, user: &str, agent: &str) -> Result<Vec<String>, Failure> {
-    let path = home.join(RUNS);
-    let bytes = files::private::read_last_lines(&path, RUNS_BYTES_MAX).map_err(Failure::unable)?;
-    let bytes = bytes.unwrap_or_default();
     let mut found: Vec<String> = Vec::new();
-    for line in files::private::whole_lines(&bytes) {
-        let Ok(line) = serde_json::from_slice::<serde_json::Value>(line) else { continue };
-        let said = |key: &str| line.get(key).and_then(serde_json::Value::as_str);
-        if said("user") == Some(user) && said("agent") == Some(agent) {
+    for line in runs(home, agent)? {
+        let said = |key: &str| line.get(key).and_then(Value::as_str);
+        if said("user") == Some(user) {
             let session = said("session").unwrap_or_default().to_owned();
             found.retain(|it| *it != session);
             found.push(session);
         }
     }
     Ok(found)
+}
+
+/// The lines of an agent, the oldest first. What is no line is passed over: scripts may write there, too.
+pub(crate) fn runs(home: &Path, agent: &str) -> Result<Vec<Value>, Failure> {
+    let path = home.join(RUNS);
+    let bytes = files::private::read_last_lines(&path, RUNS_BYTES_MAX).map_err(Failure::unable)?;
+    let bytes = bytes.unwrap_or_default();
+    let lines = files::private::whole_lines(&bytes);
+    let lines = lines.filter_map(|it| serde_json::from_slice::<Value>(it).ok());
+    Ok(lines.filter(|it| it.get("agent").and_then(Value::as_str) == Some(agent)).collect())
 }

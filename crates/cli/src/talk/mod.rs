@@ -6,7 +6,7 @@ pub(crate) mod chat;
 mod editor;
 pub(crate) mod host;
 mod keys;
-mod ledger;
+pub(crate) mod ledger;
 pub(crate) mod once;
 mod place;
 mod screen;

@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
-use agent::{Frame, Turn};
+use agent::{Frame, Reached, Turn};
 use host::agents::{Account, AgentsOptions, new_session};
 use model::{AgentId, Profile, SessionId, UserId};
 use monitor::Approver;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::host::say_if_mock;
 use super::ledger::Run;
@@ -115,7 +115,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         Place::Here(host) => {
             say_if_mock(host.is_mock);
             let outcome = crate::door::bind(&home).and_then(|control| {
-                let work = || Ok(Speaks::account(&*host.agents, &turn, &mut |_: Frame| {}));
+                let work = || Ok(Speaks::account(&*host, &turn, &mut |_: Frame| {}));
                 host.beside(control.as_ref(), work)
             });
             (outcome, host.close())
@@ -155,12 +155,14 @@ fn told(args: &Args, turn: &Turn, account: &Account, exit: Exit) {
             "calls": calls,
             "denied": account.denied,
             "notes": account.notes,
+            "budget_warning": account.near.iter().map(near).collect::<Vec<_>>(),
             "exit": exit as u8,
         }));
         return;
     }
     output::line(&agent::clean(&reply.content, usize::MAX));
     account.notes.iter().for_each(|it| output::note(it));
+    account.near.iter().for_each(|it| output::note(&format!("budget: {it}")));
     for it in &account.denied {
         output::note(&format!("not allowed: {it}"));
     }
@@ -173,12 +175,32 @@ fn told(args: &Args, turn: &Turn, account: &Account, exit: Exit) {
 fn untold(args: &Args, turn: &Turn, error: &Untold, exit: Exit) {
     if args.json {
         let session = &turn.session;
-        output::json(&json!({
+        let mut shown = json!({
             "session": session, "error": error.message, "code": error.code, "usage": error.usage,
             "notes": error.notes, "exit": exit as u8,
-        }));
+        });
+        if let (Some(it), Some(shown)) = (&error.exceeded, shown.as_object_mut()) {
+            shown.insert("budget_exceeded".to_owned(), exceeded(it));
+        }
+        output::json(&shown);
     } else {
         output::error(&error.message);
         error.notes.iter().for_each(|it| output::note(it));
     }
+}
+
+/// A limit of which much is used, as a server tells it.
+fn near(it: &Reached) -> Value {
+    json!({
+        "budget": it.budget, "limit": it.limit, "used": it.used, "unit": it.unit,
+        "percentage": it.percentage(),
+    })
+}
+
+/// A limit that is reached, as a server tells it.
+fn exceeded(it: &Reached) -> Value {
+    json!({
+        "reason": it.budget, "limit": it.limit, "used": it.used, "unit": it.unit,
+        "resetsAt": it.resets_at,
+    })
 }

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use agent::{Approval, Frame, Question, Reply, Turn, TurnError};
-use host::agents::{Account, Agents, AgentsOptions};
+use agent::{Approval, Frame, Question, Reached, Reply, Turn, TurnError};
+use host::agents::{Account, AgentsOptions};
 use host::doors::client::Connection;
 use host::doors::talk::{Say, Shown, TalkRequest, Told, class};
 use llm::Usage;
@@ -13,6 +13,7 @@ use monitor::Approver;
 
 use crate::failure::{Exit, Failure};
 use crate::handed;
+use crate::talk::host::Host;
 
 /// Agents that a person speaks with.
 pub(super) trait Speaks: Sync {
@@ -36,52 +37,55 @@ pub(super) struct Untold {
     pub(super) message: String,
     pub(super) usage: Usage,
     pub(super) notes: Vec<String>,
+    /// The limit of a budget at which it ended, if that is why.
+    pub(super) exceeded: Option<Box<Reached>>,
 }
 
 impl Untold {
     fn of(
         class: &str,
         (code, message): (String, String),
-        usage: Usage,
-        notes: Vec<String>,
+        (usage, notes): (Usage, Vec<String>),
+        exceeded: Option<Box<Reached>>,
     ) -> Self {
         let exit = match class {
             "refused" => Exit::Refused,
             "usage" => Exit::Usage,
             _ => Exit::Unable,
         };
-        Self { exit, code, message, usage, notes }
+        Self { exit, code, message, usage, notes, exceeded }
     }
 
     fn gone(why: impl std::fmt::Display) -> Self {
         let message = format!("the daemon: {why}");
-        Self::of("unable", ("WorkerError".to_owned(), message), Usage::default(), Vec::new())
+        let said = ("WorkerError".to_owned(), message);
+        Self::of("unable", said, (Usage::default(), Vec::new()), None)
     }
 }
 
 impl From<TurnError> for Untold {
     fn from(error: TurnError) -> Self {
         let (class, code) = (class(&error), format!("{:?}", error.code));
-        Self::of(class, (code, error.message), error.usage, error.notes)
+        Self::of(class, (code, error.message), (error.usage, error.notes), error.exceeded)
     }
 }
 
-impl Speaks for Agents {
+impl Speaks for Host {
     fn account(&self, turn: &Turn, on_frame: &mut dyn FnMut(Frame)) -> Result<Account, Untold> {
         Self::account(self, turn, on_frame).map_err(Untold::from)
     }
 
     fn questions(&self, turn: &Turn) -> Vec<Question> {
-        agent::Runtime::questions(self, &turn.user, &turn.session)
+        agent::Runtime::questions(&*self.agents, &turn.user, &turn.session)
     }
 
     fn approve(&self, turn: &Turn, tool_id: &str, approved: bool) -> bool {
         let (session, tool_id) = (turn.session.clone(), tool_id.to_owned());
-        agent::Runtime::approve(self, &turn.user, &Approval { session, tool_id, approved })
+        agent::Runtime::approve(&*self.agents, &turn.user, &Approval { session, tool_id, approved })
     }
 
     fn interrupt(&self, turn: &Turn) {
-        agent::Runtime::interrupt(self, &turn.user, &turn.agent, &turn.session);
+        agent::Runtime::interrupt(&*self.agents, &turn.user, &turn.agent, &turn.session);
     }
 }
 
@@ -181,12 +185,21 @@ impl Speaks for Beside {
                 Told::Questions { questions } => {
                     *held(&self.asked) = questions.into_iter().map(question).collect();
                 }
-                Told::Ended { content, interrupted, usage, calls, denied, needs_person, notes } => {
+                Told::Ended {
+                    content,
+                    interrupted,
+                    usage,
+                    calls,
+                    denied,
+                    needs_person,
+                    notes,
+                    near,
+                } => {
                     let reply = Reply { content, interrupted, usage, tool_calls: calls };
-                    break Ok(Account { reply, denied, needs_person, notes });
+                    break Ok(Account { reply, denied, needs_person, notes, near });
                 }
-                Told::Failed { code, class, message, usage, notes } => {
-                    break Err(Untold::of(&class, (code, message), usage, notes));
+                Told::Failed { code, class, message, usage, notes, exceeded } => {
+                    break Err(Untold::of(&class, (code, message), (usage, notes), exceeded));
                 }
             }
         };

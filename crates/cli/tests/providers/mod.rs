@@ -15,4 +15,4 @@ mod plugins;
 mod search;
 mod skill_add;
 mod skills;
-mod support;
+pub(crate) mod support;

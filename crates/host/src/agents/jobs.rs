@@ -11,7 +11,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use aegx::Digest;
-use agent::{Purse, Runtime as _, TurnError, TurnErrorCode};
+use agent::{Purse, Reached, Runtime as _, TurnError, TurnErrorCode};
 use evidence::{Clock, Receipt, SystemClock};
 use model::ipc::Uuid;
 use model::{Caller, Kind, Profile, SessionId, Source, TaintTag};
@@ -38,6 +38,11 @@ pub trait HandOver: Send + Sync {
     /// Hears how a run ended.
     fn ended(&self, came: &Came, ended: &RunEnd);
 
+    /// Hears of which limits of its user's budget much is used after it.
+    fn near(&self, came: &Came, near: &[Reached]) {
+        let _ = (came, near);
+    }
+
     /// Says the answer of a run where its job wants it, and gives where that was. The receipt is that of its end.
     ///
     /// # Errors
@@ -53,11 +58,11 @@ pub trait HandOver: Send + Sync {
 
 /// Keeps accounts of what users spend, where somebody does.
 pub trait Accounts: Send + Sync {
-    /// Who pays for the questions of a run.
+    /// Who pays for the questions of a run; none where nobody keeps books of its user.
     ///
     /// # Errors
     /// Why nothing may be spent.
-    fn begin(&self, who: &Caller) -> Result<Arc<dyn Purse>, String>;
+    fn begin(&self, who: &Caller) -> Result<Option<Arc<dyn Purse>>, TurnError>;
 }
 
 /// Carries out jobs.
@@ -149,6 +154,12 @@ impl Jobs {
         true
     }
 
+    /// How many runs are under way.
+    #[must_use]
+    pub fn running(&self) -> usize {
+        self.running.all().len()
+    }
+
     /// How many runs have ended: where that changes, there is room for one that waits.
     #[must_use]
     pub fn ended(&self) -> u64 {
@@ -193,11 +204,12 @@ impl Jobs {
         let (agents, scheduler) = (Arc::clone(&self.agents), Arc::clone(&self.scheduler));
         let (hand_over, accounts) = (Arc::clone(&self.hand_over), self.accounts.clone());
         let work = move || {
-            let ended = accounted(&agents, accounts.as_deref(), &who, &came.job, &receipt);
+            let (ended, near) = accounted(&agents, accounts.as_deref(), &who, &came.job, &receipt);
             drop(agents);
             // What cannot be kept is lost, and found to be so when it is looked the next time.
             if let Ok(receipt) = scheduler.end(&came, ended.clone()) {
                 hand_over.ended(&came, &ended);
+                hand_over.near(&came, &near);
                 deliver(&scheduler, &*hand_over, &came, &ended, &receipt);
             }
             drop((scheduler, under_way));
@@ -233,21 +245,24 @@ fn accounted(
     who: &Caller,
     job: &Job,
     receipt: &Receipt,
-) -> RunEnd {
+) -> (RunEnd, Vec<Reached>) {
     let purse = match accounts.map(|it| it.begin(who)).transpose() {
-        Ok(purse) => purse,
-        Err(why) => return end_of(RunStatus::Refused, why, 0, job.tag.clone()),
+        Ok(purse) => purse.flatten(),
+        Err(why) => {
+            return (end_of(status_of(why.code), why.message, 0, job.tag.clone()), Vec::new());
+        }
     };
     let mut tag = job.tag.clone();
     let outcome = agents.job(who, job, receipt, purse.clone(), &mut tag);
-    if let Some(purse) = purse {
+    let near = purse.map_or_else(Vec::new, |purse| {
         purse.end();
-    }
+        purse.near()
+    });
     let usage = match &outcome {
         Ok(account) => account.reply.usage,
         Err(error) => error.usage,
     };
-    ended(outcome, tokens(&usage), tag)
+    (ended(outcome, tokens(&usage), tag), near)
 }
 
 fn end_of(status: RunStatus, text: String, tokens: u64, tag: Option<TaintTag>) -> RunEnd {

@@ -21,7 +21,9 @@ use std::sync::{Arc, Weak};
 use std::thread;
 use std::time::Duration;
 
-use agent::{Frame, Purse, Reply, ToWorker, Turn, TurnError, TurnErrorCode, Voice, WorkerEvent};
+use agent::{
+    Frame, Purse, Reply, ToWorker, Turn, TurnError, TurnErrorCode, Voice, Watches, WorkerEvent,
+};
 use evidence::{Clock, SystemClock};
 use llm::{Role, Usage};
 use model::{AgentId, Caller, Kind, SessionId, TaintTag, UserId};
@@ -98,6 +100,8 @@ pub struct Account {
     pub needs_person: bool,
     /// What whoever speaks with the agent should know of its session, such as a server that is not there; once each.
     pub notes: Vec<String>,
+    /// The limits of the user's budget of which much is used.
+    pub near: Vec<Reached>,
 }
 
 impl Account {
@@ -105,7 +109,8 @@ impl Account {
     fn interrupted() -> Self {
         let (content, usage, tool_calls) = (String::new(), Usage::default(), Vec::new());
         let reply = Reply { content, interrupted: true, usage, tool_calls };
-        Self { reply, denied: Vec::new(), needs_person: false, notes: Vec::new() }
+        let (denied, notes, near) = (Vec::new(), Vec::new(), Vec::new());
+        Self { reply, denied, needs_person: false, notes, near }
     }
 }
 
@@ -197,19 +202,30 @@ impl Agents {
         all.iter().for_each(|it| self.end_slot(it));
     }
 
-    /// Runs one turn, and tells what was denied in it.
+    /// Runs one turn, and tells what was denied in it. Each question to a model is paid from `purse`, where there is one;
+    /// what it says of its limits comes with how the turn ended.
     ///
     /// # Errors
     /// As [`agent::Runtime::turn`].
     pub fn account(
         &self,
         turn: &Turn,
+        purse: Option<Arc<dyn Purse>>,
         on_frame: &mut dyn FnMut(Frame),
     ) -> Result<Account, TurnError> {
-        self.account_paid(turn, None, on_frame)
+        let outcome = self.account_paid(turn, purse.clone(), on_frame);
+        let Some(purse) = purse else { return outcome };
+        purse.end();
+        match outcome {
+            Ok(account) => Ok(Account { near: purse.near(), ..account }),
+            Err(error) if error.code == TurnErrorCode::BudgetExceeded => {
+                Err(error.at(purse.exceeded()))
+            }
+            Err(error) => Err(error),
+        }
     }
 
-    /// The same, with each question to a model paid from `purse`, where there is one.
+    /// The same for whoever looks after the purse.
     pub(crate) fn account_paid(
         &self,
         turn: &Turn,
@@ -365,7 +381,7 @@ impl Agents {
         if !reply.interrupted {
             self.memorize(whole, who, &content, &reply.content);
         }
-        Ok(Account { reply, denied, needs_person, notes: Vec::new() })
+        Ok(Account { reply, denied, needs_person, notes: Vec::new(), near: Vec::new() })
     }
 }
 

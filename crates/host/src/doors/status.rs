@@ -27,6 +27,7 @@ impl Doors<'_> {
                 "changed": self.hook.changed(),
             },
             "serve": self.served.as_ref().map(|it| it.status()),
+            "jobs": self.talks.as_ref().map(|it| it.jobs()),
             "proxies": { "strangers": self.strangers.load(Ordering::Relaxed) },
         })
     }

@@ -11,14 +11,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use agent::{
-    Approval, Frame, Purse, Question, Runtime as _, Turn, TurnError, TurnErrorCode, Voice,
-};
+use agent::{Approval, Frame, Purse, Question, Reached, Runtime as _, Turn, TurnError, Voice};
 use llm::Usage;
 use model::Profile;
 use monitor::Approver;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::Doors;
 use super::agent::kind_of;
@@ -39,13 +37,18 @@ pub trait Talks: Send + Sync {
     /// Who pays for the questions of this session; none where nobody keeps books.
     ///
     /// # Errors
-    /// If the user has no account here.
+    /// If the user has no account here, or nothing is left of their budget.
     fn purse(
         &self,
         user: &str,
         agent: &str,
         session: &str,
-    ) -> Result<Option<Arc<dyn Purse>>, String>;
+    ) -> Result<Option<Arc<dyn Purse>>, TurnError>;
+
+    /// What goes on with jobs, for whoever looks; null where nobody carries them out.
+    fn jobs(&self) -> Value {
+        Value::Null
+    }
 }
 
 /// What somebody who connects asks for.
@@ -123,6 +126,9 @@ pub enum Told {
         /// What the person should know of the session.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         notes: Vec<String>,
+        /// The limits of the user's budget of which much is used.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        near: Vec<Reached>,
     },
     /// There is no answer.
     Failed {
@@ -137,6 +143,9 @@ pub enum Told {
         /// What the person should know of the session.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         notes: Vec<String>,
+        /// The limit of a budget at which it ended, if that is why.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        exceeded: Option<Box<Reached>>,
     },
 }
 
@@ -284,35 +293,29 @@ impl Doors<'_> {
         let purse = self.talks.as_ref().map(|it| it.purse(&turn.user, &turn.agent, &turn.session));
         let purse = match purse.transpose() {
             Ok(purse) => purse.flatten(),
-            Err(why) => {
-                return Some(failed(&TurnError::new(TurnErrorCode::BudgetExceeded, why)));
-            }
+            Err(why) => return Some(failed(why)),
         };
         let (runs, over) = mpsc::channel();
         thread::scope(|scope| {
             scope.spawn(|| questions(line, agents, turn, over));
             let mut show = |frame| line.tell(&Told::Frame { frame });
-            let outcome = agents.account_paid(turn, purse, &mut show);
+            let outcome = agents.account(turn, purse, &mut show);
             drop(runs);
-            Some(outcome.map_or_else(|error| failed(&error), ended))
+            Some(outcome.map_or_else(failed, ended))
         })
     }
 }
 
-fn failed(error: &TurnError) -> Told {
-    Told::Failed {
-        code: format!("{:?}", error.code),
-        class: class(error).to_owned(),
-        message: error.message.clone(),
-        usage: error.usage,
-        notes: error.notes.clone(),
-    }
+fn failed(error: TurnError) -> Told {
+    let (code, class) = (format!("{:?}", error.code), class(&error).to_owned());
+    let TurnError { message, usage, notes, exceeded, .. } = error;
+    Told::Failed { code, class, message, usage, notes, exceeded }
 }
 
 fn ended(account: Account) -> Told {
-    let Account { reply, denied, needs_person, notes } = account;
+    let Account { reply, denied, needs_person, notes, near } = account;
     let agent::Reply { content, interrupted, usage, tool_calls: calls } = reply;
-    Told::Ended { content, interrupted, usage, calls, denied, needs_person, notes }
+    Told::Ended { content, interrupted, usage, calls, denied, needs_person, notes, near }
 }
 
 /// Tells what the person is asked whenever that changes, until the turn is over.

@@ -25,6 +25,7 @@ mod start;
 mod tests;
 mod told;
 mod tool_log;
+mod trial;
 mod turn;
 mod watched;
 
@@ -34,6 +35,7 @@ pub use history::{History, HistoryError, Spoken};
 pub use model::Asks;
 pub use offer::Offer;
 pub use start::cage;
+pub use trial::trial;
 
 pub(crate) use lease::Leases;
 pub(crate) use meter::metered;

@@ -283,9 +283,9 @@ impl Worker {
 }
 
 /// How often it is looked whether a worker has ended.
-const LOOK: Duration = Duration::from_millis(20);
+pub(super) const LOOK: Duration = Duration::from_millis(20);
 
-fn ready(link: &Link, stop: &AtomicBool) -> Result<(), GateError> {
+pub(super) fn ready(link: &Link, stop: &AtomicBool) -> Result<(), GateError> {
     let until = Instant::now() + READY_WITHIN;
     while Instant::now() < until && !stop.load(Ordering::Acquire) {
         match link.next(LOOK) {
@@ -310,13 +310,13 @@ pub fn cage(persons: Option<PathBuf>, state: PathBuf, required: &[Rung]) -> Cage
 }
 
 /// The cage of a worker of the state directory `home`.
-fn cage_here(home: &Path, required: &[Rung]) -> Result<Cage, GateError> {
+pub(super) fn cage_here(home: &Path, required: &[Rung]) -> Result<Cage, GateError> {
     let persons = std::env::home_dir().and_then(|it| files::resolved(&it).ok());
     Ok(cage(persons, files::resolved(home).map_err(GateError::unable)?, required))
 }
 
 /// Six names of the host's, and who it is for.
-fn environment(who: &Caller) -> Vec<(std::ffi::OsString, std::ffi::OsString)> {
+pub(super) fn environment(who: &Caller) -> Vec<(std::ffi::OsString, std::ffi::OsString)> {
     let host: Vec<(String, String)> = std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
         .collect();

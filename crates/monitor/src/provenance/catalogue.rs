@@ -101,6 +101,14 @@ impl Catalogue {
         Ok(Self { tools, trusted: Trusted { entries } })
     }
 
+    /// The same with what another one says; where both speak of a tool, the other one counts.
+    #[must_use]
+    pub fn beneath(mut self, other: Self) -> Self {
+        self.tools.extend(other.tools);
+        self.trusted.entries.extend(other.trusted.entries);
+        self
+    }
+
     /// What the operator vouches for.
     #[must_use]
     pub fn trusted(&self) -> &Trusted {

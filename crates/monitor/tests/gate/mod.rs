@@ -19,6 +19,7 @@ mod family;
 mod faults;
 mod found;
 mod guards;
+mod known;
 mod layers;
 mod lost;
 mod named;
