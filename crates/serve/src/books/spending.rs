@@ -486,13 +486,12 @@ mod tests {
         let theirs = Books::open(home.path()).unwrap();
         let user = ann();
         let most = Estimate { input_tokens: 0, output_tokens: 400_000, price: None };
-        let aside: u64 = std::thread::scope(|scope| {
-            let ask = |books: &Books| -> u64 {
-                let account = Account { user: &user, agent: "main", session: "s" };
-                let asides =
-                    (0..20).map_while(|_| books.reserve(&account, &most, NOW).unwrap().ok());
-                asides.filter_map(|it| it.output_tokens).sum()
-            };
+        let ask = |books: &Books| -> u64 {
+            let account = Account { user: &user, agent: "main", session: "s" };
+            let asides = (0..20).map_while(|_| books.reserve(&account, &most, NOW).unwrap().ok());
+            asides.filter_map(|it| it.output_tokens).sum()
+        };
+        let aside = std::thread::scope(|scope| {
             let (one, two) = (scope.spawn(|| ask(&ours)), scope.spawn(|| ask(&theirs)));
             one.join().unwrap() + two.join().unwrap()
         });
