@@ -22,7 +22,7 @@ use std::thread;
 use std::time::Duration;
 
 use agent::{
-    Frame, Purse, Reply, ToWorker, Turn, TurnError, TurnErrorCode, Voice, Watches, WorkerEvent,
+    Frame, Purse, Reached, Reply, ToWorker, Turn, TurnError, TurnErrorCode, Voice, WorkerEvent,
 };
 use evidence::{Clock, SystemClock};
 use llm::{Role, Usage};
