@@ -91,8 +91,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     let notices = notifications::found(&args.home, Level::Warn, false)?.unwrap_or_default();
     let trust = Trust::of(&home).map_err(Failure::usage)?;
     let servers = Servers::of(&home).map_err(Failure::usage)?;
-    let uncaged: Vec<&str> =
-        servers.caged.iter().filter(|it| !it.1).map(|it| it.0.as_str()).collect();
+    let uncaged = not_caged(&servers);
     let watch = Observe::of(&home).map_err(Failure::usage)?.filter(|it| it.holds(now));
     let hooks = hooks::all(&args.home, doors.as_ref());
     if args.json {
@@ -158,6 +157,11 @@ fn valued(sessions: &[SessionRow], store: Option<&dyn Oversight>) -> Result<Vec<
         Ok(value)
     });
     valued.collect()
+}
+
+/// Servers that run without a cage.
+fn not_caged(servers: &Servers) -> Vec<&str> {
+    servers.caged.iter().filter(|it| !it.1).map(|it| it.0.as_str()).collect()
 }
 
 /// What a person may want to close again.

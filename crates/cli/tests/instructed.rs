@@ -78,6 +78,9 @@ fn every_agent_has_names_of_its_own() {
     for (host, event, fields, file) in [
         ("codex", "UserPromptSubmit", json!({ "turn_id": "t", "model": "m" }), "AGENTS.md"),
         ("gemini", "BeforeAgent", json!({}), "GEMINI.md"),
+        ("gemini", "BeforeAgent", json!({}), "crates/deep/GEMINI.md"),
+        ("claude", "UserPromptSubmit", json!({}), ".claude/skills/pdf/SKILL.md"),
+        ("claude", "UserPromptSubmit", json!({}), ".claude/rules/more/style.md"),
         ("cursor", "beforeSubmitPrompt", json!({ "conversation_id": "s" }), ".cursorrules"),
         ("cursor", "beforeSubmitPrompt", json!({ "conversation_id": "s" }), ".cursor/rules/a.mdc"),
         (

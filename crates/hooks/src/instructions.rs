@@ -7,8 +7,10 @@
 pub struct Instructions {
     /// Files.
     pub files: &'static [&'static str],
-    /// Folders, of which every file counts whose name ends so.
+    /// Folders, of which every file counts whose name ends so, however deep.
     pub folders: &'static [(&'static str, &'static str)],
+    /// Files that it looks for in the folders below where it works, too.
+    pub below: &'static [&'static str],
 }
 
 /// The file that hosts of several makers share.

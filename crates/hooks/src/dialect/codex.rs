@@ -44,7 +44,11 @@ pub(super) static DIALECT: Dialect = Dialect {
         Row::new("PostCompact", Kind::Compact),
         Row::new("Stop", Kind::Stop),
     ],
-    instructions: Instructions { files: &["AGENTS.override.md", SHARED], folders: &[] },
+    instructions: Instructions {
+        files: &["AGENTS.override.md", SHARED],
+        folders: &[(".codex/skills", "SKILL.md"), (".agents/skills", "SKILL.md")],
+        below: &[],
+    },
     unknown: Row::new("", Kind::Other).deny(Say::EXIT_2),
     tools: include_str!("../tools/codex.json"),
 };

@@ -100,7 +100,13 @@ pub(super) static DIALECT: Dialect = Dialect {
     ],
     instructions: Instructions {
         files: &[".github/copilot-instructions.md", SHARED, "CLAUDE.md", "GEMINI.md"],
-        folders: &[(".github/instructions", ".md"), (".github/agents", ".md")],
+        folders: &[
+            (".github/instructions", ".md"),
+            (".github/agents", ".md"),
+            (".github/skills", "SKILL.md"),
+            (".claude/skills", "SKILL.md"),
+        ],
+        below: &[],
     },
     unknown: Row::new("", Kind::Other).deny(Say::EXIT_2),
     tools: include_str!("../tools/copilot.json"),

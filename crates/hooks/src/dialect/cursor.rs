@@ -83,7 +83,13 @@ pub(super) static DIALECT: Dialect = Dialect {
     ],
     instructions: Instructions {
         files: &[".cursorrules", SHARED, "CLAUDE.md"],
-        folders: &[(".cursor/rules", ".mdc"), (".cursor/rules", ".md")],
+        folders: &[
+            (".cursor/rules", ".mdc"),
+            (".cursor/rules", ".md"),
+            (".cursor/agents", ".md"),
+            (".cursor/skills", "SKILL.md"),
+        ],
+        below: &[],
     },
     unknown: Row::new("", Kind::Other).pass(NOTHING).deny(Say::EXIT_2),
     tools: include_str!("../tools/cursor.json"),

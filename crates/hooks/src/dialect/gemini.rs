@@ -35,7 +35,11 @@ pub(super) static DIALECT: Dialect = Dialect {
         Row::new("AfterModel", Kind::Other),
         Row::new("Notification", Kind::Other),
     ],
-    instructions: Instructions { files: &["GEMINI.md", ".gemini/GEMINI.md", SHARED], folders: &[] },
+    instructions: Instructions {
+        files: &["GEMINI.md", ".gemini/GEMINI.md", SHARED],
+        folders: &[(".gemini/agents", ".md"), (".gemini/skills", "SKILL.md")],
+        below: &["GEMINI.md"],
+    },
     unknown: Row::new("", Kind::Other).deny(Say::EXIT_2),
     tools: include_str!("../tools/gemini.json"),
 };

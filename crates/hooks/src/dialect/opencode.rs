@@ -66,8 +66,11 @@ pub(super) static DIALECT: Dialect = Dialect {
         folders: &[
             (".opencode/agent", ".md"),
             (".opencode/agents", ".md"),
-            (".opencode/rules", ".md"),
+            (".opencode/skill", "SKILL.md"),
+            (".opencode/skills", "SKILL.md"),
+            (".claude/skills", "SKILL.md"),
         ],
+        below: &[],
     },
     unknown: Row::new("", Kind::Other).pass(NOTHING).deny(Say::EXIT_2),
     tools: include_str!("../tools/opencode.json"),

@@ -184,8 +184,9 @@ impl<'a> HookDoor<'a> {
             }
             Event::Instructions { path } => {
                 self.hear_instructions(&mut session)?;
-                let path = path.as_deref().map(Path::new);
-                path.map_or(Ok(()), |it| self.hear_instruction(&mut session, it))?;
+                if let Some(path) = path {
+                    self.hear_instruction(&mut session, Path::new(path))?;
+                }
                 Ok(Reply::Pass)
             }
             Event::Stop { message } => {
