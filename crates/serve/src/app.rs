@@ -131,7 +131,7 @@ pub(crate) struct App {
     pub(crate) exports: Exports,
     pub(crate) deep: Mutex<Option<(Instant, Value)>>,
     /// Held by whoever looks for `/health/deep`: one at a time, for each holds a thread that others need.
-    pub(crate) looking: tokio::sync::Mutex<()>,
+    pub(crate) looking: Arc<tokio::sync::Mutex<()>>,
     pub(crate) began: Instant,
     pub(crate) draining: AtomicBool,
     pub(crate) connections: AtomicUsize,
@@ -206,7 +206,7 @@ impl App {
             errors: ErrorRate::default(),
             exports: Exports::default(),
             deep: Mutex::default(),
-            looking: tokio::sync::Mutex::default(),
+            looking: Arc::default(),
             began: Instant::now(),
             draining: AtomicBool::new(false),
             connections: AtomicUsize::new(0),

@@ -2,7 +2,7 @@
 //! nobody is to believe that they count.
 
 use model::provider::{Channel, Provider, ProviderKind, Web};
-use policy::access::{Egress, Sections, ServeSettings, Users};
+use policy::access::{Sections, ServeSettings, Users};
 
 use crate::directory::Directory;
 
@@ -47,20 +47,10 @@ pub(crate) fn needed(begun: &Directory, now: &Directory) -> Vec<String> {
         let is_other = providers.get(kind) != is.providers.get(kind);
         part(&format!("providers.{}", kind.as_str()), counts_from_start(*kind) && is_other);
     }
-    let Egress {
-        search,
-        allowed_domains: _,
-        blocked_domains: _,
-        ports: _,
-        methods: _,
-        payload_bytes: _,
-        inner: _,
-        flag_patterns: _,
-    } = egress;
     // The gate has the key of the search engine.
     let web = is.providers.get(&ProviderKind::Web);
     let searches = web == Some(&Provider::Web(Web::Search));
-    let is_other = web != providers.get(&ProviderKind::Web) || *search != is.egress.search;
+    let is_other = web != providers.get(&ProviderKind::Web) || egress.search != is.egress.search;
     part("egress.search", searches && is_other);
     let has_messengers = channels.iter().next().is_some();
     part("egress (for messengers)", has_messengers && egress != is.egress);
@@ -73,6 +63,13 @@ pub(crate) fn needed(begun: &Directory, now: &Directory) -> Vec<String> {
     let on_discord = channels.get(Channel::Discord).is_some();
     let is_other = people(&begun.users) != people(&now.users);
     part("users.yaml: channels", on_discord && is_other);
+    part("serve.tls", speaks_tls(serve) != speaks_tls(is.serve));
+    needed
+}
+
+/// What of `serve` counts from the start: other files of a certificate are read, but whoever connects has to know whether
+/// there is one.
+fn speaks_tls(serve: &ServeSettings) -> bool {
     let ServeSettings {
         tls,
         behind_proxy: _,
@@ -85,9 +82,7 @@ pub(crate) fn needed(begun: &Directory, now: &Directory) -> Vec<String> {
         prices: _,
         logging: _,
     } = serve;
-    // Other files of a certificate are read; whether there is one at all is said to whoever connects.
-    part("serve.tls", tls.is_some() != is.serve.tls.is_some());
-    needed
+    tls.is_some()
 }
 
 /// Has somebody had it from the start?

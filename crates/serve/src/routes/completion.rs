@@ -172,7 +172,16 @@ async fn pump(
     app.rooms.leave(&key, id);
     let Some(done) = done else { return };
     interrupts.done = true;
-    let last = match done.unwrap_or_else(|_| Err(turn::internal("the turn broke off"))) {
+    let done = done.unwrap_or_else(|_| Err(turn::internal("the turn broke off")));
+    for it in last(made, done, with_usage) {
+        let _ = hand_on(events, event(&it)).await;
+    }
+    let _ = hand_on(events, Bytes::from_static(b"data: [DONE]\n\n")).await;
+}
+
+/// What is said at the end of a stream.
+fn last(made: &Completion, done: Result<Answered, Refused>, with_usage: bool) -> Vec<Value> {
+    match done {
         Ok(answered) => {
             let mut last = vec![made.chunk(&json!({}), Some(reason(&answered)))];
             if with_usage {
@@ -189,11 +198,7 @@ async fn pump(
             let refusal = Refusal::from(refused);
             vec![json!({ "error": { "code": refusal.code, "message": refusal.message } })]
         }
-    };
-    for it in last {
-        let _ = hand_on(events, event(&it)).await;
     }
-    let _ = hand_on(events, Bytes::from_static(b"data: [DONE]\n\n")).await;
 }
 
 /// The text of a frame that is a piece of the answer.

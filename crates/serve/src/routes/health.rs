@@ -52,7 +52,7 @@ pub(crate) async fn shallow(State(app): State<Arc<App>>) -> Response {
 
 /// `GET /health/deep`, for administrators.
 pub(crate) async fn deep(State(app): State<Arc<App>>, Admin(admin): Admin) -> Json<Value> {
-    let _looking = app.looking.lock().await;
+    let looking = Arc::clone(&app.looking).lock_owned().await;
     let cached = app.deep.lock().unwrap_or_else(PoisonError::into_inner).clone();
     if let Some((at, found)) = cached
         && at.elapsed() < DEEP_CACHE
@@ -60,11 +60,15 @@ pub(crate) async fn deep(State(app): State<Arc<App>>, Admin(admin): Admin) -> Js
         return Json(found);
     }
     let known = admin.known;
-    let found = app.blocking(move |app| look(app, &known)).await;
-    let found = found.unwrap_or_else(|| json!({ "status": "degraded" }));
-    *app.deep.lock().unwrap_or_else(PoisonError::into_inner) =
-        Some((Instant::now(), found.clone()));
-    Json(found)
+    let found = app.blocking(move |app| {
+        // Also where whoever asked has hung up: the next one waits for this look.
+        let _looking = looking;
+        let found = look(app, &known);
+        let kept = Some((Instant::now(), found.clone()));
+        *app.deep.lock().unwrap_or_else(PoisonError::into_inner) = kept;
+        found
+    });
+    Json(found.await.unwrap_or_else(|| json!({ "status": "degraded" })))
 }
 
 /// Asks a model of each provider on this machine something short; the administrator who looks pays for it.
