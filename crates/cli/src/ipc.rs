@@ -4,9 +4,14 @@ use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use ::policy::access::Origin;
+use ::serve::Purses;
 use aegx::verify::printable;
+use agent::{Purse, TurnError};
+use evidence::SystemClock;
+use host::agents::Accounts;
 use host::doors::{self, AgentRequest, Handed};
 use host::ipc::{Door, Ends, FrameError, Limits, Socket, Stop};
 use host::{AgentSession, SessionOptions};
@@ -116,7 +121,10 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         origin: Origin::Local,
         starter: host::Starter::Person,
     };
-    let opened = AgentSession::open(&gate, &home, &who, &options, &stop).map_err(Failure::from);
+    let purses = Purses::of(&home, Arc::new(SystemClock));
+    let accounts = Some(Arc::new(Here(purses)) as Arc<dyn Accounts>);
+    let opened = AgentSession::open_paid(&gate, &home, &who, &options, &stop, accounts);
+    let opened = opened.map_err(Failure::from);
     let outcome = opened.and_then(|mut session| {
         session.take_notes().iter().for_each(|it| output::note(it));
         let work = || serve(session.door(), &who, &home, args, stop);
@@ -128,6 +136,15 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     // However it went: what was done is in order on the disk.
     gate.close()?;
     outcome.map(|()| Exit::Done)
+}
+
+/// The person at this machine pays, who needs not agree to their own policy.
+struct Here(Purses);
+
+impl Accounts for Here {
+    fn begin(&self, who: &Caller) -> Result<Option<Arc<dyn Purse>>, TurnError> {
+        self.0.purse(who.user.as_str(), who.agent.as_str(), who.session.as_str())
+    }
 }
 
 /// Hands the session over to the daemon, if one runs, and waits until it has ended.

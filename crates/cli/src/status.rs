@@ -122,12 +122,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     if let Some(head) = &head {
         head.show();
     }
-    if risk == risk::Level::Calm {
-        output::told(false, "risks      all sessions that go on are calm");
-    } else {
-        let level = Paint::for_stdout().bad(risk.as_str());
-        output::line(&format!("risks      {level}, in the riskiest session that goes on"));
-    }
+    tell_risk(risk);
     if let Some(agent) = &agent {
         agent.show();
     }
@@ -162,6 +157,15 @@ fn valued(sessions: &[SessionRow], store: Option<&dyn Oversight>) -> Result<Vec<
 /// Servers that run without a cage.
 fn not_caged(servers: &Servers) -> Vec<&str> {
     servers.caged.iter().filter(|it| !it.1).map(|it| it.0.as_str()).collect()
+}
+
+fn tell_risk(risk: risk::Level) {
+    if risk == risk::Level::Calm {
+        output::told(false, "risks      all sessions that go on are calm");
+    } else {
+        let level = Paint::for_stdout().bad(risk.as_str());
+        output::line(&format!("risks      {level}, in the riskiest session that goes on"));
+    }
 }
 
 /// What a person may want to close again.

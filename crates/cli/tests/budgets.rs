@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 use testkit::program::{Ran, Run as _};
 
 use crate::program::lazaret;
+use crate::providers::support::agent;
 use crate::serve::{Served, put};
 
 /// A budget for two questions, of which the first warns.
@@ -144,4 +145,56 @@ fn where_nobody_is_listed_nothing_is_kept_and_who_is_not_listed_has_no_purse() {
     let ran = lazaret(listed.path(), &["run", "main", "little", "--user", "mallory"]).run();
     assert_eq!(ran.code, 1, "{}", ran.err);
     assert!(!listed.path().join("serve.db").exists());
+}
+
+#[test]
+fn what_an_agent_of_somebody_else_asks_models_is_paid_as_well() {
+    let home = home(MOCK);
+    let home = home.path();
+    let ask = |words: &str| {
+        let turn = json!({ "role": "user", "content": words });
+        let call = json!({ "action": "llm_call", "provider": "mock", "messages": [turn] });
+        let query = json!({ "action": "model_query", "message": words });
+        agent(home, "s", &[call, query])
+    };
+    let answers = ask("much");
+    assert!(answers.iter().all(|it| it["ok"] == true), "{answers:?}");
+    // The second one was asked while something was left, and both are paid.
+    assert_eq!(used(home), 1_700_000.0);
+    for is_beside_a_daemon in [false, true] {
+        if is_beside_a_daemon {
+            assert_eq!(lazaret(home, &["daemon", "start"]).run().code, 0);
+        }
+        let answers = ask("little");
+        let refused = |it: &Value| it.to_string().contains("the daily budget is not enough");
+        assert!(answers.len() == 2 && answers.iter().all(refused), "{answers:?}");
+        assert!(answers.iter().all(|it| it["ok"] == false), "{answers:?}");
+    }
+    assert_eq!(lazaret(home, &["daemon", "stop"]).run().code, 0);
+    assert_eq!(used(home), 1_700_000.0);
+    assert_eq!(lazaret(home, &["evidence", "verify"]).run().code, 0);
+}
+
+#[test]
+fn what_a_sub_agent_uses_is_paid_by_the_same_user() {
+    let home = home(MOCK);
+    let home = home.path();
+    let manifest = "---\nname: Main\ncredentials: {grants: {}}\nagents: {reader: {tools: [memory]}}\n---\nHelps.\n";
+    put(home, "agents/main/IDENTITY.md", manifest);
+    let used_by = |count: u64, mut give: Value| {
+        give["usage"] = json!({ "inputTokens": count, "outputTokens": 0 });
+        give
+    };
+    let hand_on = json!({ "call": [{
+        "name": "agent_delegate", "input": { "task": "TASK", "agent": "reader" },
+    }]});
+    let replies = json!({ "replies": [
+        { "when": "CHILD", "give": used_by(1, json!({ "say": "it is done" })) },
+        { "when": "TASK", "give": used_by(20, json!({ "say": "CHILD" })) },
+        { "when": "go", "give": used_by(300, hand_on) },
+    ]});
+    put(home, "script.json", &replies.to_string());
+    let (ran, told) = run(home, "go");
+    assert_eq!((ran.code, &told["answer"]), (0, &json!("it is done")), "{told}{}", ran.err);
+    assert_eq!(used(home), 321.0);
 }

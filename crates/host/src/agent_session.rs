@@ -20,11 +20,13 @@ use vault::Scope;
 
 use self::opens::Opens;
 use self::place::{leave, not_visited, workspace};
+use crate::agents::Accounts;
 use crate::executor::{About, Asker, Delegates, HostExecutor, Offers, Questions, WorkspaceFiles};
 use crate::extraction::Extraction;
 use crate::gate::{Gate, GateError};
 use crate::guardrail::{self, Guardrail};
 use crate::ipc::{Door, Stop};
+use crate::models::Payer;
 use crate::services::Services;
 use crate::starter::Starter;
 use crate::tool_servers::{self, ToolServers};
@@ -57,6 +59,8 @@ pub(crate) struct Supplied {
     pub(crate) delegates: Option<Arc<dyn Delegates>>,
     /// Asks models for it, and counts what that uses.
     pub(crate) questions: Option<Arc<dyn Questions>>,
+    /// Keeps accounts of what it asks models, where nobody counts that.
+    pub(crate) accounts: Option<Arc<dyn Accounts>>,
     /// Are plugins run for it, and the servers of its manifest?
     pub(crate) tools_of_others: bool,
 }
@@ -85,6 +89,22 @@ impl AgentSession {
         stop: &Stop,
     ) -> Result<Self, GateError> {
         Self::open_with(gate, home, who, options, stop, Supplied::default())
+    }
+
+    /// The same where its user pays for what it asks models.
+    ///
+    /// # Errors
+    /// As [`AgentSession::open`].
+    pub fn open_paid(
+        gate: &Gate,
+        home: &Path,
+        who: &Caller,
+        options: &SessionOptions,
+        stop: &Stop,
+        accounts: Option<Arc<dyn Accounts>>,
+    ) -> Result<Self, GateError> {
+        let supplied = Supplied { accounts, ..Supplied::default() };
+        Self::open_with(gate, home, who, options, stop, supplied)
     }
 
     /// The same for an agent that somebody here runs.
@@ -122,11 +142,15 @@ impl AgentSession {
         let files = files.map(|it| it.denying(unread));
         gate.own.has_workspace(&who.session, workspace.as_ref().map(Workspace::root));
         let (questions, model) = (admitted.supplied.questions.clone(), admitted.model.clone());
-        let asker = Asker::of(questions, gate, home, model)?;
+        let payer = admitted.supplied.accounts.clone().map(|it| Payer::new(it, who));
+        let asker = Asker::of((questions, payer.clone()), gate, home, model)?;
         let extraction = Extraction::by_settings(home, asker.as_ref())?;
         let guardrail = Guardrail::of(admitted.guardrail, gate, home, asker.as_ref())
             .inspect_err(|error| record_refused(gate, who, &error.to_string()))?;
         let mut executor = executor(gate, home, admitted, files, stop, &mut notes)?;
+        if let Some(payer) = payer {
+            executor = executor.paid_by(payer);
+        }
         if let Some(asker) = asker {
             executor = executor.with_asker(asker);
         }

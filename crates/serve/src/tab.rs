@@ -234,7 +234,7 @@ impl Handle {
         user: &str,
         agent: &str,
         session: &str,
-    ) -> Result<Arc<dyn Purse>, TurnError> {
+    ) -> Result<Option<Arc<dyn Purse>>, TurnError> {
         let directory = self.app.directory();
         // A job is no way around what its owner has to agree to.
         let wanted = &directory.settings.privacy.policy_version.0;
@@ -254,13 +254,17 @@ impl Handle {
         user: &str,
         agent: &str,
         session: &str,
-    ) -> Result<Arc<dyn Purse>, TurnError> {
+    ) -> Result<Option<Arc<dyn Purse>>, TurnError> {
         let directory = self.app.directory();
+        // Without a users file this is one person's machine, and there is no budget.
+        if directory.users.iter().next().is_none() {
+            return Ok(None);
+        }
         let refused = |why: String| TurnError::new(TurnErrorCode::AccessDenied, why);
         let known = directory.named(user).ok_or_else(|| refused(NO_USER.to_owned()))?;
         may_use(&directory, &known, agent).map_err(|it| refused(it.message))?;
         let tab = Tab::new(&self.app, &known.user, agent, session);
-        Ok(Arc::new(tab.opened().map_err(|it| *it)?))
+        Ok(Some(Arc::new(tab.opened().map_err(|it| *it)?)))
     }
 }
 

@@ -17,7 +17,7 @@ struct Books(Handle);
 
 impl Accounts for Books {
     fn begin(&self, who: &Caller) -> Result<Option<Arc<dyn Purse>>, TurnError> {
-        self.0.purse(who.user.as_str(), who.agent.as_str(), who.session.as_str()).map(Some)
+        self.0.purse(who.user.as_str(), who.agent.as_str(), who.session.as_str())
     }
 }
 

@@ -46,7 +46,7 @@ impl Talks for Talking {
         agent: &str,
         session: &str,
     ) -> Result<Option<Arc<dyn Purse>>, TurnError> {
-        self.books.purse_here(user, agent, session).map(Some)
+        self.books.purse_here(user, agent, session)
     }
 
     fn jobs(&self) -> Value {

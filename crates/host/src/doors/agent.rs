@@ -4,9 +4,11 @@ use std::fs::File;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
+use agent::{Purse, TurnError};
 use model::{AgentId, Caller, Kind, Profile, SessionId, UserId};
 use monitor::Approver;
 use policy::access::Origin;
@@ -14,8 +16,9 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::Doors;
+use super::{Doors, Talks};
 use crate::agent_session::{AgentSession, SessionOptions};
+use crate::agents::Accounts;
 use crate::gate::GateError;
 use crate::ipc::{Ends, FrameError, Limits, Socket, Stop, Stopper, serve_socket, serve_wire};
 use crate::starter::Starter;
@@ -80,6 +83,15 @@ impl AgentRequest {
     }
 }
 
+/// The person at this machine has the same account, whoever asks models for them.
+struct ByTalks(Arc<dyn Talks>);
+
+impl Accounts for ByTalks {
+    fn begin(&self, who: &Caller) -> Result<Option<Arc<dyn Purse>>, TurnError> {
+        self.0.purse(who.user.as_str(), who.agent.as_str(), who.session.as_str())
+    }
+}
+
 impl Doors<'_> {
     /// Serves one agent until its ends are closed, or whoever asked for it has gone.
     pub(super) fn agent(&self, stream: &UnixStream, descriptors: Vec<OwnedFd>) {
@@ -93,7 +105,8 @@ impl Doors<'_> {
         let Ok((stopper, stop)) = Stop::pair() else {
             return self.say_error(stream, "unable", "the system has no descriptors left");
         };
-        let opened = AgentSession::open(self.gate, self.home, &who, &options, &stop);
+        let accounts = self.talks.clone().map(|it| Arc::new(ByTalks(it)) as Arc<dyn Accounts>);
+        let opened = AgentSession::open_paid(self.gate, self.home, &who, &options, &stop, accounts);
         let mut session = match opened {
             Ok(session) => session,
             Err(error) => return self.say_error(stream, kind_of(&error), &error.to_string()),

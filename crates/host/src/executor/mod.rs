@@ -40,7 +40,7 @@ use monitor::{Executor, Granted, Output, Permit};
 use serde_json::json;
 use store::Memory;
 
-use crate::models::{Desk, Models};
+use crate::models::{Desk, Models, Payer};
 use crate::services::Services;
 use crate::tool_servers::ToolServers;
 
@@ -77,6 +77,7 @@ pub struct HostExecutor {
     scheduler: Option<Scheduler>,
     shell: Option<Shell>,
     models: Option<Arc<Desk>>,
+    payer: Option<Payer>,
     delegates: Option<Arc<dyn Delegates>>,
     plugins: Option<PluginTools>,
     servers: ToolServers,
@@ -103,6 +104,7 @@ impl HostExecutor {
             scheduler: None,
             shell: None,
             models: None,
+            payer: None,
             delegates: None,
             plugins: None,
             servers: ToolServers::default(),
@@ -116,6 +118,12 @@ impl HostExecutor {
     pub fn with_models(mut self, models: &Models) -> Self {
         self.models = Some(models.desk());
         self
+    }
+
+    /// With somebody who pays for what its agent asks models.
+    #[must_use]
+    pub(crate) fn paid_by(self, payer: Payer) -> Self {
+        Self { payer: Some(payer), ..self }
     }
 
     /// With somebody to whom work can be handed.
@@ -273,7 +281,8 @@ impl HostExecutor {
     }
 
     fn model(&self, permit: Permit<LlmCall>) -> Output {
-        self.models.as_ref().map_or_else(|| absent(ProviderKind::Llm), |it| it.call(permit))
+        let payer = self.payer.as_ref();
+        self.models.as_ref().map_or_else(|| absent(ProviderKind::Llm), |it| it.call(permit, payer))
     }
 
     fn question(&self, permit: Permit<ModelQuery>) -> Output {

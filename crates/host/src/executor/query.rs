@@ -10,7 +10,7 @@ use monitor::{Output, Permit, Status, Words};
 use serde_json::json;
 
 use crate::gate::{Gate, GateError};
-use crate::models::Models;
+use crate::models::{Models, Paid, Payer};
 use crate::worker::tokens;
 
 /// Asks models for a session.
@@ -40,9 +40,10 @@ pub(crate) struct Asker {
 }
 
 impl Asker {
-    /// Who asks models for a session: `supplied`, or the models that the settings choose; nobody where they choose none.
+    /// Who asks models for a session: `supplied`, or the models that the settings choose, paid by `payer` if there is one;
+    /// nobody where they choose none.
     pub(crate) fn of(
-        supplied: Option<Arc<dyn Questions>>,
+        (supplied, payer): (Option<Arc<dyn Questions>>, Option<Payer>),
         gate: &Gate,
         home: &Path,
         model: Option<String>,
@@ -50,7 +51,10 @@ impl Asker {
         let chosen = || Models::of(gate, home).map_err(GateError::usage);
         let questions = match supplied {
             Some(questions) => Some(questions),
-            None => chosen()?.map(|it| Arc::new(it) as Arc<dyn Questions>),
+            None => chosen()?.map(|it| match payer {
+                Some(payer) => Arc::new(Paid::new(it, payer)) as Arc<dyn Questions>,
+                None => Arc::new(it) as Arc<dyn Questions>,
+            }),
         };
         Ok(questions.map(|questions| Self { questions, model }))
     }

@@ -8,7 +8,7 @@ use evidence::Journal;
 use llm::mock::SCRIPT_BYTES_MAX;
 use llm::{
     Answer, Attempt, Chain, Cooldowns, ErrorKind, Flow, HttpProvider, Link, LlmError, Mock, Piece,
-    Screened, Usage,
+    Price, Request, Screened, Usage,
 };
 use model::ipc::LlmCall;
 use model::provider::{Llm, Provider, ProviderKind};
@@ -17,12 +17,14 @@ use policy::access::{Global, ModelRef, Models as Settings};
 
 use super::error::ModelsError;
 use super::message;
+use super::paying::Payer;
 use super::record::Asked;
 use super::screen::SecretScreen;
 use super::wanted::Catalog;
 use super::way::{Way, Ways};
 use crate::admission;
 use crate::gate::Gate;
+use crate::worker::dearest;
 
 /// Asks models.
 pub struct Desk {
@@ -39,6 +41,8 @@ pub(super) struct Told {
     pub(super) output: Output,
     pub(super) usage: Usage,
     pub(super) failed: Option<ErrorKind>,
+    /// What the model costs that was asked last.
+    price: Option<Price>,
 }
 
 impl Desk {
@@ -86,15 +90,32 @@ impl Desk {
         model.provider == Llm::Mock || way.is_some_and(Way::is_here)
     }
 
-    /// Answers the message of an agent, which waits for the whole.
-    pub(crate) fn call(&self, permit: Permit<LlmCall>) -> Output {
-        self.ask(permit, &mut |_| Flow::Continue).output
+    /// Answers the message of an agent, which waits for the whole; paid by `payer`, if there is one.
+    pub(crate) fn call(&self, permit: Permit<LlmCall>, payer: Option<&Payer>) -> Output {
+        let whole = |permit, max_tokens| self.ask(permit, max_tokens, &mut |_| Flow::Continue);
+        let Some(payer) = payer else { return whole(permit, None).output };
+        let request = message::request(permit.effect());
+        let price = self.price_at_most(permit.effect());
+        let paid = payer.paid(&request, price, |max_tokens| {
+            let told = whole(permit, max_tokens);
+            (told.output, told.usage, told.price)
+        });
+        paid.unwrap_or_else(Output::not_begun)
     }
 
-    /// Asks as `permit` permits.
+    /// What the dearest model costs that a call may mean, if it is known of all of them.
+    fn price_at_most(&self, call: &LlmCall) -> Option<Price> {
+        let model = call.model.as_ref().map(|it| it.as_str());
+        let models = self.catalog.wanted(call.provider.as_str(), model).ok()?;
+        let prices = models.iter().map(|it| self.catalog.price(it));
+        prices.collect::<Option<Vec<Price>>>()?.into_iter().reduce(dearest)
+    }
+
+    /// Asks as `permit` permits, for an answer of at most so many tokens.
     pub(super) fn ask(
         &self,
         permit: Permit<LlmCall>,
+        max_tokens: Option<u32>,
         on_piece: &mut dyn FnMut(Piece) -> Flow,
     ) -> Told {
         let call = permit.effect();
@@ -105,7 +126,7 @@ impl Desk {
         };
         let begun = Instant::now();
         let mut failed = Vec::new();
-        let outcome = self.answer(&permit, &models, on_piece, &mut failed);
+        let outcome = self.answer((&permit, max_tokens), &models, on_piece, &mut failed);
         let price = match &outcome {
             Ok(answer) => self.catalog.price_of(&answer.model),
             // Of a chain, whoever was asked last is who used something.
@@ -118,17 +139,19 @@ impl Desk {
             return Told::not_begun("what was asked could not be recorded");
         }
         drop(permit.spend());
-        Told::of(outcome)
+        Told { price, ..Told::of(outcome) }
     }
 
     fn answer(
         &self,
-        permit: &Permit<LlmCall>,
+        (permit, max_tokens): (&Permit<LlmCall>, Option<u32>),
         models: &[ModelRef],
         on_piece: &mut dyn FnMut(Piece) -> Flow,
         failed: &mut Vec<(String, &'static str)>,
     ) -> Result<Answer, LlmError> {
-        let request = message::request(permit.effect());
+        let asked = message::request(permit.effect());
+        let max_tokens = [asked.max_tokens, max_tokens].into_iter().flatten().min();
+        let request = Request { max_tokens, ..asked };
         let wires: Vec<_> = models
             .iter()
             .map(|it| {
@@ -170,13 +193,17 @@ impl Desk {
 impl Told {
     fn not_begun(why: impl Into<String>) -> Self {
         let failed = Some(ErrorKind::Invalid);
-        Self { output: Output::not_begun(why), usage: Usage::default(), failed }
+        let (output, usage) = (Output::not_begun(why), Usage::default());
+        Self { output, usage, failed, price: None }
     }
 
     fn of(outcome: Result<Answer, LlmError>) -> Self {
         match outcome {
             Ok(answer) => match serde_json::to_string(&answer) {
-                Ok(body) => Self { output: Output::text(body), usage: answer.usage, failed: None },
+                Ok(body) => {
+                    let (output, usage) = (Output::text(body), answer.usage);
+                    Self { output, usage, failed: None, price: None }
+                }
                 Err(_) => Self::not_begun("the answer cannot be written down"),
             },
             Err(error) => {
@@ -186,7 +213,7 @@ impl Told {
                     words: Words::Theirs,
                     ..Output::text(format!("{}: {}", error.kind, error.detail))
                 };
-                Self { output, usage: error.usage, failed: Some(error.kind) }
+                Self { output, usage: error.usage, failed: Some(error.kind), price: None }
             }
         }
     }

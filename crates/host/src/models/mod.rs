@@ -6,6 +6,7 @@
 mod desk;
 mod error;
 mod message;
+mod paying;
 mod record;
 mod renewed;
 mod screen;
@@ -30,6 +31,8 @@ pub use desk::Desk;
 pub use error::ModelsError;
 pub use renewed::RenewedModels;
 pub use wanted::Catalog;
+
+pub(crate) use paying::{Paid, Payer};
 
 /// The models of a host, behind its gate.
 #[derive(Clone)]
@@ -162,7 +165,7 @@ impl Executor for Asking<'_> {
             return Output::not_begun("this asks models and does nothing else");
         };
         let mut on_piece = self.on_piece.borrow_mut();
-        let told = self.desk.ask(permit, &mut **on_piece);
+        let told = self.desk.ask(permit, None, &mut **on_piece);
         self.used.set(told.usage);
         self.failed.replace(told.failed);
         told.output

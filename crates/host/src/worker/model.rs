@@ -88,7 +88,7 @@ impl Asks for Models {
 }
 
 /// The dearest of both, in each kind of tokens.
-fn dearest(one: Price, other: Price) -> Price {
+pub(crate) fn dearest(one: Price, other: Price) -> Price {
     Price {
         input: one.input.max(other.input),
         output: one.output.max(other.output),

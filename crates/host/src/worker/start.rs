@@ -144,8 +144,12 @@ impl Worker {
         let marks = Marks::new().map_err(GateError::unable)?;
         let current: Current = current.unwrap_or_default();
         let questions = Metered { asks: Arc::clone(start.asks), current: current.clone() };
-        let supplied =
-            Supplied { delegates, questions: Some(Arc::new(questions)), tools_of_others: true };
+        let supplied = Supplied {
+            delegates,
+            questions: Some(Arc::new(questions)),
+            accounts: None,
+            tools_of_others: true,
+        };
         let mut session = AgentSession::open_with(gate, home, who, options, &stop, supplied)?;
         let notes = session.take_notes();
         let confined = Self::confine(start, &session);

@@ -6,6 +6,7 @@ mod consent;
 mod retention;
 mod sessions;
 mod spending;
+mod sums;
 
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -14,8 +15,8 @@ use rusqlite::{Connection, OpenFlags, Row};
 
 pub use retention::Forgotten;
 pub(crate) use sessions::{Page, Role, SessionRow};
-pub(crate) use spending::windows;
 pub use spending::{Account, Exceeded, Scope, Spent, Totals};
+pub(crate) use sums::windows;
 
 /// The books of one state directory.
 pub struct Books(Mutex<Connection>);

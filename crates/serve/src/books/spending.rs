@@ -6,10 +6,11 @@
 
 use agent::{Aside, Estimate};
 use llm::{Price, Usage};
-use policy::access::{Budget, Limits, Unit, User};
-use rusqlite::{Connection, Row, TransactionBehavior, params, params_from_iter};
+use policy::access::{Budget, Unit, User};
+use rusqlite::{Connection, TransactionBehavior, params, params_from_iter};
 use serde::Deserialize;
 
+use super::sums::{totals, windows};
 use super::{Books, BooksError};
 use crate::limits::ANSWER_TOKENS_MIN;
 
@@ -69,9 +70,9 @@ pub enum Scope {
 }
 
 /// A day, in seconds.
-const DAY: i64 = 86_400;
+pub(super) const DAY: i64 = 86_400;
 /// The windows of a budget, in seconds.
-const MONTH: i64 = 30 * DAY;
+pub(super) const MONTH: i64 = 30 * DAY;
 const MICRO: f64 = 1_000_000.0;
 /// The greatest amount of one row: a provider may say any number.
 const AMOUNT_MAX: i64 = 1 << 61;
@@ -257,65 +258,6 @@ impl Books {
         self.unhurried(|connection| Ok(connection.execute(sql, [id]).map(drop)?))
     }
 
-    /// What the user has spent at `now`.
-    ///
-    /// # Errors
-    /// If the books do not answer.
-    pub fn totals(&self, user: &str, session: &str, now: i64) -> Result<Totals, BooksError> {
-        totals(&self.lock(), user, session, now)
-    }
-
-    /// What a user has spent of each limit of a budget, in its unit: its name, the limit, and what counts against it. Of the limit
-    /// for one session it is not known which is meant.
-    ///
-    /// # Errors
-    /// If the books do not answer.
-    pub fn spent_of(
-        &self,
-        user: &str,
-        limits: &Limits,
-        now: i64,
-    ) -> Result<Vec<(&'static str, f64, f64)>, BooksError> {
-        let totals = self.totals(user, "", now)?;
-        let all = windows(limits, &totals).into_iter().filter(|it| it.0 != "session");
-        Ok(all.map(|(name, limit, spent)| (name, limit, spent.within(limits.unit))).collect())
-    }
-
-    /// What everybody has spent with an agent in the last 24 hours, and in the last 30 days.
-    ///
-    /// # Errors
-    /// If the books do not answer.
-    pub fn spent_with(&self, agent: &str, now: i64) -> Result<(Spent, Spent), BooksError> {
-        let sql =
-            "SELECT total(tokens) FILTER (WHERE at > ?2), total(micro_usd) FILTER (WHERE at > ?2),
-            total(tokens), total(micro_usd) FROM spending WHERE agent = ?1 AND at > ?3";
-        let (day, month) = (now.saturating_sub(DAY), now.saturating_sub(MONTH));
-        let connection = self.lock();
-        Ok(connection.query_row(sql, params![agent, day, month], |row| {
-            let spent = |at: usize| {
-                Ok::<_, rusqlite::Error>(Spent {
-                    tokens: sum(row, at)?,
-                    micro_usd: sum(row, at + 1)?,
-                })
-            };
-            Ok((spent(0)?, spent(2)?))
-        })?)
-    }
-
-    /// Everybody's spending of the last 30 days.
-    ///
-    /// # Errors
-    /// If the books do not answer.
-    pub fn summary(&self, now: i64) -> Result<Vec<(String, Spent)>, BooksError> {
-        let sql = "SELECT user, total(tokens), total(micro_usd) FROM spending WHERE at > ?1 GROUP BY user ORDER BY user";
-        let connection = self.lock();
-        let mut statement = connection.prepare_cached(sql)?;
-        let rows = statement.query_map([now.saturating_sub(MONTH)], |row| {
-            Ok((row.get(0)?, Spent { tokens: sum(row, 1)?, micro_usd: sum(row, 2)? }))
-        })?;
-        Ok(rows.collect::<Result<_, _>>()?)
-    }
-
     /// Lets what the user has spent count no more. Answers how many rows that were.
     ///
     /// # Errors
@@ -331,41 +273,6 @@ impl Books {
         let sql = format!("UPDATE spending SET {columns} WHERE user = ?1 AND settled = 1");
         Ok(self.lock().execute(&sql, [user])?)
     }
-}
-
-/// The windows of a budget with their limits, and what counts against each.
-pub(crate) fn windows(limits: &Limits, totals: &Totals) -> [(&'static str, f64, Spent); 3] {
-    [
-        ("session", limits.session, totals.session),
-        ("daily", limits.daily, totals.daily),
-        ("monthly", limits.monthly, totals.monthly),
-    ]
-}
-
-fn totals(
-    connection: &Connection,
-    user: &str,
-    session: &str,
-    now: i64,
-) -> Result<Totals, BooksError> {
-    // Each half goes by an index of its own: what was spent long ago is not read.
-    let sql = "SELECT * FROM
-        (SELECT total(tokens), total(micro_usd)
-            FROM spending WHERE session = ?2 AND user = ?1 AND no_session = 0),
-        (SELECT total(tokens) FILTER (WHERE at > ?3 AND no_daily = 0),
-            total(micro_usd) FILTER (WHERE at > ?3 AND no_daily = 0),
-            total(tokens) FILTER (WHERE no_monthly = 0),
-            total(micro_usd) FILTER (WHERE no_monthly = 0)
-            FROM spending WHERE user = ?1 AND at > ?4)";
-    let mut statement = connection.prepare_cached(sql)?;
-    let (day, month) = (now.saturating_sub(DAY), now.saturating_sub(MONTH));
-    let totals = statement.query_row(params![user, session, day, month], |row| {
-        let spent = |at: usize| {
-            Ok::<_, rusqlite::Error>(Spent { tokens: sum(row, at)?, micro_usd: sum(row, at + 1)? })
-        };
-        Ok(Totals { session: spent(0)?, daily: spent(2)?, monthly: spent(4)? })
-    })?;
-    Ok(totals)
 }
 
 /// The longest answer in tokens for which so much is enough, beside the question.
@@ -408,96 +315,5 @@ fn whole(amount: u64) -> i64 {
     i64::try_from(amount).map_or(AMOUNT_MAX, |it| it.min(AMOUNT_MAX))
 }
 
-/// The sum of amounts, rounded up where there is more than a float tells apart. One of whole numbers would fail where it
-/// does not fit, and the books would not answer until what was told of so much has left the window.
-fn sum(row: &Row<'_>, at: usize) -> rusqlite::Result<u64> {
-    row.get::<_, f64>(at)
-        .map(|it| if it.is_sign_negative() && it != 0.0 { u64::MAX } else { it.ceil() as u64 })
-}
-
 #[cfg(test)]
-mod tests {
-    use policy::access::{KnownTools, Users};
-
-    use super::*;
-
-    const NOW: i64 = 1_800_000_000;
-
-    fn ann() -> User {
-        let budget = "{unit: tokens, sessionLimit: 1e12, dailyLimit: 1000000, monthlyLimit: 1e12}";
-        let text = format!("users:\n  - {{name: ann, agents: [main], budget: {budget}}}\n");
-        Users::parse(&text, &KnownTools::default()).unwrap().get("ann").unwrap().clone()
-    }
-
-    fn used(tokens: u64) -> Usage {
-        Usage { input_tokens: tokens, ..Usage::default() }
-    }
-
-    /// Sets something aside and settles it, on `to` if that is given.
-    fn spend(books: &Books, user: &User, tokens: u64, (to, now): (Option<i64>, i64)) -> i64 {
-        let account = Account { user, agent: "main", session: "s" };
-        let most = Estimate { input_tokens: 1, output_tokens: 300, price: None };
-        let aside = books.reserve(&account, &most, now).unwrap().unwrap();
-        books.settle(aside, to, &used(tokens), Spent::of(&used(tokens), None)).unwrap()
-    }
-
-    #[test]
-    fn whatever_a_provider_says_was_used_the_books_go_on_to_answer() {
-        let home = tempfile::tempdir().unwrap();
-        let books = Books::open(home.path()).unwrap();
-        let user = User { budget: Budget::Unlimited, ..ann() };
-        // A row is added to, and rows are added up.
-        let row = spend(&books, &user, u64::MAX, (None, NOW));
-        for _ in 0..8 {
-            assert_eq!(spend(&books, &user, u64::MAX, (Some(row), NOW)), row);
-            spend(&books, &user, u64::MAX, (None, NOW));
-        }
-        let totals = books.totals("ann", "s", NOW).unwrap();
-        assert_eq!(totals.daily.tokens, u64::MAX);
-        assert!(books.summary(NOW).unwrap()[0].1.tokens == u64::MAX);
-        let ann = ann();
-        let account = Account { user: &ann, agent: "main", session: "s" };
-        assert_eq!(books.left(&account, NOW).unwrap().unwrap_err().budget, "session");
-        // An administrator lets it count no more, and everything goes on.
-        assert!(books.reset("ann", Scope::All).unwrap() > 0);
-        assert!(books.left(&account, NOW).unwrap().is_ok());
-        assert_eq!(books.spent_with("main", NOW).unwrap().1.tokens, u64::MAX, "it was spent");
-    }
-
-    #[test]
-    fn a_clock_that_goes_back_gives_nothing_back() {
-        let home = tempfile::tempdir().unwrap();
-        let books = Books::open(home.path()).unwrap();
-        let user = ann();
-        spend(&books, &user, 999_999, (None, NOW));
-        for now in [NOW - 10 * MONTH, NOW - 1, NOW, NOW + DAY - 1, i64::MIN] {
-            let account = Account { user: &user, agent: "main", session: "other" };
-            let most = Estimate { input_tokens: 100, output_tokens: 300, price: None };
-            let exceeded = books.reserve(&account, &most, now).unwrap().unwrap_err();
-            assert_eq!((exceeded.budget, exceeded.used), ("daily", 999_999.0), "{now}");
-        }
-        assert_eq!(books.totals("ann", "s", NOW + DAY).unwrap().daily.tokens, 0);
-    }
-
-    #[test]
-    fn two_who_ask_at_once_from_two_processes_do_not_overshoot() {
-        let home = tempfile::tempdir().unwrap();
-        let ours = Books::open(home.path()).unwrap();
-        let theirs = Books::open(home.path()).unwrap();
-        let user = ann();
-        let most = Estimate { input_tokens: 0, output_tokens: 400_000, price: None };
-        let ask = |books: &Books| -> u64 {
-            let account = Account { user: &user, agent: "main", session: "s" };
-            let asides = (0..20).map_while(|_| books.reserve(&account, &most, NOW).unwrap().ok());
-            asides.filter_map(|it| it.output_tokens).sum()
-        };
-        let aside = std::thread::scope(|scope| {
-            let (one, two) = (scope.spawn(|| ask(&ours)), scope.spawn(|| ask(&theirs)));
-            one.join().unwrap() + two.join().unwrap()
-        });
-        assert!((999_000..=1_000_000).contains(&aside), "{aside}");
-        // Somebody who opens the books meanwhile takes nothing of it away.
-        let third = Books::open(home.path()).unwrap();
-        assert_eq!(third.totals("ann", "s", NOW).unwrap().daily.tokens, aside);
-    }
-}
+mod tests;
