@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::pin::Pin;
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
@@ -36,6 +37,26 @@ pub(crate) struct Waiting {
     turn: Turn,
     held: Option<OwnedSemaphorePermit>,
     place: Place,
+    wanted: Wanted,
+}
+
+/// Is a turn still wanted? Whoever has gone before it began wants it no more; after that it can only be interrupted.
+#[derive(Clone, Default)]
+pub(crate) struct Wanted(Arc<AtomicU8>);
+
+const WAITS: u8 = 0;
+const BEGUN: u8 = 1;
+const GIVEN_UP: u8 = 2;
+
+impl Wanted {
+    /// Nobody waits for it any more. False if it has begun.
+    pub(crate) fn give_up(&self) -> bool {
+        self.set(GIVEN_UP)
+    }
+
+    fn set(&self, to: u8) -> bool {
+        self.0.compare_exchange(WAITS, to, Ordering::AcqRel, Ordering::Acquire).is_ok()
+    }
 }
 
 /// It is one's turn, until this is dropped.
@@ -61,7 +82,7 @@ impl Queues {
             Poll::Ready(held) => Some(held.ok()?),
             Poll::Pending => None,
         };
-        Some(Waiting { turn, held, place })
+        Some(Waiting { turn, held, place, wanted: Wanted::default() })
     }
 
     /// The turn of a session in which nobody runs or waits, so that nothing begins in it meanwhile.
@@ -108,13 +129,22 @@ impl Queues {
 }
 
 impl Waiting {
-    /// Waits for one's turn, at most so long. None if it does not come; whoever stops waiting is forgotten.
+    /// By which it can be given up while it waits.
+    pub(crate) fn wanted(&self) -> Wanted {
+        self.wanted.clone()
+    }
+
+    /// Waits for one's turn, at most so long. None if it does not come, or is not wanted any more; whoever stops waiting is
+    /// forgotten.
     pub(crate) async fn turn(self, at_most: Duration) -> Option<Held> {
-        let Self { turn, held, place } = self;
+        let Self { turn, held, place, wanted } = self;
         let turn = match held {
             Some(held) => held,
             None => tokio::time::timeout(at_most, turn).await.ok()?.ok()?,
         };
+        if !wanted.set(BEGUN) {
+            return None;
+        }
         Some(Held { _turn: turn, _place: place })
     }
 }

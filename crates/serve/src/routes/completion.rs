@@ -18,7 +18,7 @@ use crate::limits::OUTGOING_MAX;
 use crate::refusal::Refusal;
 use crate::sockets::{Outgoing, Seat};
 use crate::turn::{self, Answered, Asked, Refused};
-use crate::turns::{Key, Waiting};
+use crate::turns::{Key, Waiting, Wanted};
 
 /// What all parts of one answer have in common.
 #[derive(Clone)]
@@ -217,22 +217,27 @@ struct Interrupts {
     app: Arc<App>,
     key: Key,
     done: bool,
+    /// The turn, once it has a place in the queue.
+    wanted: Option<Wanted>,
 }
 
 impl Interrupts {
     fn new(app: &Arc<App>, key: &Key) -> Self {
-        Self { app: Arc::clone(app), key: key.clone(), done: false }
+        Self { app: Arc::clone(app), key: key.clone(), done: false, wanted: None }
     }
 
     /// A place in the queue of the session.
-    fn enqueue(&self) -> Option<Waiting> {
-        self.app.queues.enqueue(&self.key)
+    fn enqueue(&mut self) -> Option<Waiting> {
+        let waiting = self.app.queues.enqueue(&self.key);
+        self.wanted = waiting.as_ref().map(Waiting::wanted);
+        waiting
     }
 }
 
 impl Drop for Interrupts {
     fn drop(&mut self) {
-        if self.done {
+        // A turn that waits is given up. The one that runs before it is somebody else's to interrupt.
+        if self.done || self.wanted.as_ref().is_none_or(Wanted::give_up) {
             return;
         }
         let (app, key) = (Arc::clone(&self.app), self.key.clone());

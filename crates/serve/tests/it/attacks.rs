@@ -1,6 +1,7 @@
 //! What somebody tries who has a socket, a token, or neither: to use up what others need, and to have back what is gone.
 
-use std::io::ErrorKind;
+use std::io::{ErrorKind, Write as _};
+use std::net::TcpStream;
 use std::thread;
 
 use serde_json::{Value, json};
@@ -176,4 +177,35 @@ fn whoever_loses_their_token_is_given_no_answer_that_was_asked_for_before() {
     });
     assert_eq!((whole.status, whole.code().as_str()), (401, "token_revoked"));
     assert!(!streamed.body.contains("slept") && !streamed.body.contains("[DONE]"), "{streamed:?}");
+}
+
+#[test]
+fn whoever_hangs_up_while_they_wait_ends_nobody_elses_turn_and_leaves_none() {
+    let world = World::wide();
+    let (mut client, id) = world.subscribed(ANN, "main");
+    client.message("sleep 3000");
+    client.until("status");
+    for stream in [false, true] {
+        let body = json!({
+            "model": "main", "session_id": id, "stream": stream,
+            "messages": [{ "role": "user", "content": "nobody waits for this" }],
+        })
+        .to_string();
+        let mut connection = TcpStream::connect(world.address).unwrap();
+        let head = format!(
+            "POST /v1/chat/completions HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {ANN}\r\nContent-Length: {}\r\n\r\n{body}",
+            world.address,
+            body.len()
+        );
+        connection.write_all(head.as_bytes()).unwrap();
+        // It has its place in the queue by then, and is gone.
+        thread::sleep(std::time::Duration::from_millis(500));
+    }
+    let result = client.until("result");
+    assert_eq!(result["interrupted"], false, "{result}");
+    // What comes later has its turn, after those that were given up.
+    client.message("hello");
+    assert_eq!(client.until("assistant_message")["content"], "you said: hello");
+    let said: Vec<String> = world.desk.turns().into_iter().map(|it| it.content).collect();
+    assert_eq!(said, ["sleep 3000", "hello"]);
 }

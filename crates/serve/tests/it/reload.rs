@@ -121,6 +121,40 @@ fn an_administrator_is_told_what_counts_and_what_does_not() {
     assert_eq!((answer.status, answer.code().as_str()), (413, "message_too_large"));
 }
 
+#[test]
+fn what_is_not_understood_or_gone_is_told_and_never_counts_silently() {
+    let world = World::with("serve: {maxWorkers: 3}\n", &users("unlimited"));
+    let (config, people) = (world.home().join("config.yaml"), world.home().join("users.yaml"));
+    let max = || world.handle.status()["workers"]["max"].clone();
+    for (file, text) in [
+        (&config, "serve: {maxWorkers: 4}\nunknown: {}\n"),
+        (&config, "serve: {maxWorkers: 1000000}\n"),
+        (&config, ""),
+        (&people, "users: [{name: ann}]\n"),
+    ] {
+        let before = std::fs::read_to_string(file).unwrap();
+        write(file, text);
+        assert!(world.handle.reload().is_err(), "{text}");
+        assert_eq!(max(), 3);
+        // Somebody of the old file still comes in.
+        assert_eq!(world.get("/api/agents", Some(ANN)).status, 200);
+        write(file, &before);
+    }
+    assert!(world.log.has("config.refused"));
+    assert!(world.records().contains("settings are not understood, and stay as they were"));
+    // Without any settings there are those that hold where nothing is said: that is weaker, and told.
+    world.handle.reload().unwrap();
+    std::fs::remove_file(&config).unwrap();
+    world.handle.reload().unwrap();
+    assert_eq!(max(), 20);
+    let records = world.records();
+    assert!(records.contains("serve.maxWorkers is weaker") && records.contains("may protect less"));
+    // Without users nobody is let in.
+    std::fs::remove_file(&people).unwrap();
+    world.handle.reload().unwrap();
+    assert_eq!(world.get("/api/agents", Some(ANN)).status, 401);
+}
+
 fn put(folder: &Path, certificate: &Certificate) {
     let [chain, key] = certificate.files();
     write(&folder.join("cert.pem"), chain);

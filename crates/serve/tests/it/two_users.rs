@@ -134,6 +134,10 @@ fn what_is_too_old_goes_with_its_files_and_who_is_gone_can_be_deleted() {
         std::thread::sleep(std::time::Duration::from_millis(20));
     }
     assert_eq!(world.desk.forgotten(), std::slice::from_ref(&old));
+    assert!(world.log.has("session.ended"));
+    let events = world.log.events();
+    let ended = events.iter().find(|it| it["event"] == "session.ended").unwrap();
+    assert_eq!((&ended["details"]["why"], &ended["sessionId"]), (&json!("retention"), &json!(old)));
     // Bob leaves; what was kept of him does not stay because of that.
     let without = users("unlimited");
     let bobs_entry =
