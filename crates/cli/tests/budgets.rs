@@ -20,11 +20,11 @@ use crate::serve::{Served, put};
 
 /// A budget for two questions, of which the first warns.
 const BUDGET: &str = "{unit: tokens, sessionLimit: 9e9, dailyLimit: 1e6, monthlyLimit: 9e9}";
-const MOCK: &str =
+pub(crate) const MOCK: &str =
     "providers: {llm: mock, scheduler: full}\nmodels: {mock: {script: script.json}}\n";
 
 /// A state directory with one user, one agent, and a model that uses as much as its words say.
-fn home(config: &str) -> tempfile::TempDir {
+pub(crate) fn home(config: &str) -> tempfile::TempDir {
     let home = tempfile::tempdir().unwrap();
     put(home.path(), "config.yaml", config);
     let says =
@@ -47,7 +47,7 @@ fn run(home: &Path, message: &str) -> (Ran<String>, Value) {
 }
 
 /// What is used of the limit for a day, as `lazaret status` shows it.
-fn used(home: &Path) -> f64 {
+pub(crate) fn used(home: &Path) -> f64 {
     let status = lazaret(home, &["status", "main", "--json"]).run().objects().remove(0);
     let budgets = status["agent"]["budgets"].as_array().unwrap().clone();
     let daily = budgets.iter().find(|it| it["budget"] == "daily").unwrap();

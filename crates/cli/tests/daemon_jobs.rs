@@ -6,6 +6,8 @@
     reason = "test helpers; clippy's exceptions cover only `#[test]` functions"
 )]
 
+use std::io::Read as _;
+use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 use std::process::{Child, Stdio};
 use std::thread;
@@ -15,6 +17,7 @@ use evidence::{Clock as _, SystemClock};
 use serde_json::{Value, json};
 use testkit::program::Run as _;
 
+use crate::budgets::{self, used};
 use crate::program::lazaret;
 use crate::providers::support::{good, home, put};
 use crate::serve::PATIENCE;
@@ -117,4 +120,70 @@ fn a_daemon_without_a_model_says_why_it_carries_out_nothing() {
         ran.code == 3 && ran.err.contains("no model is chosen")
     });
     assert_eq!(lazaret(home, &["daemon", "stop"]).run().code, 0);
+}
+
+/// A state directory whose jobs ask a model that is asked and does not answer, and where that is asked.
+fn hanging() -> (tempfile::TempDir, TcpListener) {
+    let model = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = model.local_addr().unwrap().port();
+    let home = budgets::home(&format!(
+        "providers: {{llm: local, scheduler: full}}\nmodels: {{default: local/m, local: {{url: \"http://127.0.0.1:{port}\"}}}}\n\
+         egress: {{inner: [{{host: 127.0.0.1, port: {port}}}]}}\n"
+    ));
+    (home, model)
+}
+
+/// A question that has come, and waits for its answer.
+fn asked(model: &TcpListener) -> TcpStream {
+    let (mut asked, _) = model.accept().unwrap();
+    asked.read_exact(&mut [0; 64]).unwrap();
+    asked
+}
+
+#[test]
+fn a_daemon_that_is_killed_in_a_run_leaves_it_lost_and_paid_and_the_job_comes_again() {
+    let (home, model) = hanging();
+    let home = home.path();
+    once(home, "little", 0);
+    let mut child = daemon(home, "1000");
+    let _question = asked(&model);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let paid = used(home);
+    assert!(paid > 8000.0, "the question with the longest answer: {paid}");
+    put(home, "config.yaml", budgets::MOCK);
+    let mut child = daemon(home, "1000");
+    until("the run is given up", || ended(home).iter().any(|it| it["status"] == "lost"));
+    assert_eq!(used(home), paid, "nothing was asked again, and nothing is given back");
+    // It comes again when it is due again, and is paid anew.
+    let text = std::fs::read_to_string(home.join("scheduler.json")).unwrap();
+    let mut book: Value = serde_json::from_str(&text).unwrap();
+    book["jobs"][0]["next"] = json!(SystemClock.unix_seconds());
+    put(home, "scheduler.json", &book.to_string());
+    until("it comes again", || ended(home).iter().any(|it| it["status"] == "answered"));
+    assert_eq!(used(home), paid + 7.0);
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+#[test]
+fn a_run_whose_job_somebody_removes_ends_and_stays_paid() {
+    let (home, model) = hanging();
+    let home = home.path();
+    once(home, "little", 0);
+    let mut child = daemon(home, "1");
+    let mut question = asked(&model);
+    let id = good(home, &["scheduler", "list"])[0]["job"].as_str().unwrap().to_owned();
+    assert_eq!(lazaret(home, &["scheduler", "remove", &id]).run().code, 0);
+    // The question is hung up, and the daemon has nothing to stay for.
+    question.set_read_timeout(Some(PATIENCE)).unwrap();
+    let mut rest = Vec::new();
+    question.read_to_end(&mut rest).unwrap();
+    until("it ends", || child.try_wait().unwrap().is_some());
+    assert!(used(home) > 0.0, "what was sent is paid");
+    let ends = good(home, &["evidence", "query", "--kind", "job_ended"]);
+    let status = ends[0].pointer("/record/payload/inline/status").unwrap();
+    // A model that does not hang up is one of which nobody knows what it used: then the run has failed.
+    let is_over = status == "stopped" || status == "failed";
+    assert!(ends.len() == 1 && is_over, "{ends:?}");
 }
