@@ -1,5 +1,6 @@
 //! Files that change while the server runs: read whole, and what is not understood changes nothing.
 
+use std::fmt::Display;
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
@@ -14,6 +15,7 @@ use crate::certificate;
 use crate::changes::{self, Change};
 use crate::directory::{Directory, issued};
 use crate::frame::{CardShown, ServerFrame};
+use crate::holdback::clean;
 use crate::limits::DEBOUNCE;
 use crate::log::{About, Event};
 use crate::restart;
@@ -91,12 +93,14 @@ fn at_start(app: &App) {
 
 /// The files as they are now, if all of them are understood and may count.
 fn read(app: &App) -> Result<(Directory, Vec<Issued>), String> {
-    let read = Directory::load(&app.parts.home).map_err(|error| error.to_string());
+    // A key that stands where it does not belong is not to stand in a log as well.
+    let shown = |error: &dyn Display| clean(&error.to_string());
+    let read = Directory::load(&app.parts.home).map_err(|error| shown(&error));
     let read = read.and_then(|directory| {
         if is_exposed(app.address, &directory.settings) {
             return Err(StartError::Exposed(app.address).to_string());
         }
-        issued(&app.parts.home).map(|it| (directory, it)).map_err(|error| error.to_string())
+        issued(&app.parts.home).map(|it| (directory, it)).map_err(|error| shown(&error))
     });
     read.inspect_err(|why| {
         app.log(Event::ReloadFailed, About::default(), json!({ "why": why }));
@@ -123,9 +127,10 @@ fn apply(app: &App, (directory, issued): (Directory, Vec<Issued>)) -> Result<Rel
     let after = Arc::new(directory.keeping(&before));
     let changes = changes::between(&before, &after);
     let mut refused = Vec::new();
-    for (agent, why) in &after.broken {
+    for (agent, found) in &after.broken {
+        let why = &clean(found);
         refused.push(format!("agents/{agent}: {why}"));
-        if before.broken.iter().any(|it| it.0 == *agent && it.1 == *why) {
+        if before.broken.iter().any(|it| it.0 == *agent && it.1 == *found) {
             continue;
         }
         let content = refusal(why, Some(agent));
@@ -169,6 +174,7 @@ fn apply(app: &App, (directory, issued): (Directory, Vec<Issued>)) -> Result<Rel
 /// Has the runtime read again what it keeps of the files. Gives what it did not understand, which is told.
 fn not_again(app: &App) -> Vec<String> {
     let refused = app.parts.runtime.reloaded();
+    let refused: Vec<String> = refused.iter().map(|it| clean(it)).collect();
     for why in &refused {
         app.log(Event::ReloadFailed, About::default(), json!({ "why": why }));
         // It stays as it was either way.

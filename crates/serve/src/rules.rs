@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use crate::app::App;
 use crate::changes::{self, Change};
+use crate::holdback::clean;
 use crate::log::{About, Event};
 
 /// Whoever can read the rules again.
@@ -34,7 +35,8 @@ pub trait NewRules {
 /// If they do not load, or it cannot be recorded: then the old ones hold.
 pub(crate) fn again(app: &App, files: Value) -> Result<Vec<Change>, String> {
     let Some(rules) = app.rules.get() else { return Ok(Vec::new()) };
-    let new = rules.read().inspect_err(|why| refused(app, why, &files))?;
+    let new =
+        rules.read().map_err(|why| clean(&why)).inspect_err(|why| refused(app, why, &files))?;
     let changes = new.changes();
     let changes: Vec<Change> = changes.iter().map(named).collect();
     if changes.is_empty() {

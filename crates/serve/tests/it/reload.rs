@@ -11,7 +11,7 @@ use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
 use serde_json::Value;
 use testkit::tls::{Authority, Certificate};
 
-use crate::desk::desk;
+use crate::desk::{KEY, desk};
 use crate::world::{ANN, ROOT, World, home, users, write};
 
 /// What is said of a change: a word of it, and what of it waits for a restart. The rest counts.
@@ -140,7 +140,14 @@ fn what_is_not_understood_or_gone_is_told_and_never_counts_silently() {
         assert_eq!(world.get("/api/agents", Some(ANN)).status, 200);
         write(file, &before);
     }
-    assert!(world.log.has("config.refused"));
+    // A key that stands in the wrong place is in no log and in no answer.
+    let before = std::fs::read_to_string(&config).unwrap();
+    write(&config, &format!("serve: {{{KEY}: 1}}\n"));
+    let why = world.handle.reload().unwrap_err();
+    assert!(why.contains("unknown field") && !why.contains(KEY), "{why}");
+    write(&config, &before);
+    assert!(world.log.has("config.refused") && !world.log.text().contains(KEY));
+    assert!(!world.records().contains(KEY));
     assert!(world.records().contains("settings are not understood, and stay as they were"));
     // Without any settings there are those that hold where nothing is said: that is weaker, and told.
     world.handle.reload().unwrap();
