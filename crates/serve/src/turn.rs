@@ -98,6 +98,9 @@ pub(crate) async fn run(
     waiting: Option<Waiting>,
 ) -> Result<Answered, Refused> {
     let done = run_counted(app, &asked, waiting).await;
+    if asked.once && done.is_err() {
+        forget_unsaid(app, &asked.key).await;
+    }
     let outcome = match &done {
         Ok(answer) if answer.interrupted => Outcome::Interrupted,
         Ok(_) => Outcome::Answered,
@@ -107,6 +110,17 @@ pub(crate) async fn run(
     app.metrics.turns.get_or_create(&Ended { outcome }).inc();
     app.errors.note(matches!(outcome, Outcome::Failed));
     done
+}
+
+/// Forgets the session of a message that was refused, if it was begun for that message alone: a client that tries again and
+/// again would have as many as a user may have.
+async fn forget_unsaid(app: &Arc<App>, key: &Key) {
+    let of = key.clone();
+    let gone = app.blocking(move |app| app.books.forget_unsaid(&of.user, &of.session)).await;
+    if matches!(gone, Some(Ok(true))) {
+        // Whoever listens is still to hear why.
+        session_ended(app, key, "refused");
+    }
 }
 
 fn is_failure(code: ErrorCode) -> bool {

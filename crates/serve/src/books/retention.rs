@@ -46,6 +46,16 @@ impl Books {
         Ok(self.lock().execute(sql, params![id, since])? > 0)
     }
 
+    /// Forgets a session in which nothing was ever said.
+    ///
+    /// # Errors
+    /// If it may not be durable.
+    pub fn forget_unsaid(&self, user: &str, id: &str) -> Result<bool, BooksError> {
+        let sql = "DELETE FROM sessions WHERE id = ?1 AND user = ?2
+            AND NOT EXISTS (SELECT 1 FROM messages WHERE session = ?1)";
+        Ok(self.lock().execute(sql, [id, user])? > 0)
+    }
+
     /// Forgets what was spent before `since`. Gives how many rows.
     ///
     /// # Errors

@@ -7,7 +7,7 @@ use std::thread;
 use serde_json::{Value, json};
 use tokio_tungstenite::tungstenite::{self, Message};
 
-use crate::world::{ANN, BOB, ROOT, World, hash, users, write};
+use crate::world::{ANN, BOB, ROOT, WIDE, World, hash, users, write};
 
 #[test]
 fn whoever_guesses_tickets_is_stopped_and_fills_no_log() {
@@ -208,4 +208,27 @@ fn whoever_hangs_up_while_they_wait_ends_nobody_elses_turn_and_leaves_none() {
     assert_eq!(client.until("assistant_message")["content"], "you said: hello");
     let said: Vec<String> = world.desk.turns().into_iter().map(|it| it.content).collect();
     assert_eq!(said, ["sleep 3000", "hello"]);
+}
+
+#[test]
+fn messages_that_are_refused_leave_no_sessions_behind() {
+    let config = WIDE.replace("rateLimits:\n", "rateLimits:\n    maxMessageLength: 5\n");
+    let world = World::with(&config, &users("unlimited")).agree();
+    let say = |content: &str, stream: bool| {
+        let messages = json!([{ "role": "user", "content": content }]);
+        let body = json!({ "model": "main", "stream": stream, "messages": messages }).to_string();
+        world.post("/v1/chat/completions", Some(ANN), &body)
+    };
+    let count = || {
+        let found = world.get("/api/sessions", Some(ANN)).json();
+        found["sessions"].as_array().unwrap().len()
+    };
+    assert_eq!(say("far too long", false).status, 413);
+    assert!(say("far too long", true).body.contains("message_too_large"));
+    assert_eq!(count(), 0);
+    assert_eq!(say("short", false).status, 200);
+    assert_eq!(count(), 1);
+    // What was said and came to nothing is kept: it was said.
+    assert_eq!(say("fail", false).status, 502);
+    assert_eq!(count(), 2);
 }
