@@ -1,4 +1,4 @@
-//! Can a model be asked? By what the settings choose, and by how it went lately: nobody is dialled to find out.
+//! Can a model be asked? By what the settings choose, and by how it went lately.
 
 use std::sync::{Mutex, PoisonError};
 

@@ -25,7 +25,7 @@ const AGENT: &str = "health";
 pub(super) type UnderWay = Arc<Mutex<BTreeSet<String>>>;
 
 impl Agents {
-    /// Asks a model of each provider on this machine, side by side; of others it is told that they were not asked.
+    /// Asks a model of each provider, side by side.
     pub(super) fn health(
         &self,
         user: &str,
@@ -37,11 +37,6 @@ impl Agents {
         let mut found: Vec<ProviderHealth> = Vec::new();
         let mut waiting: BTreeSet<String> = BTreeSet::new();
         for model in self.asks.one_of_each() {
-            // Who is elsewhere is judged by how it went when a turn asked.
-            if !self.asks.is_here(&model) {
-                found.push(state(model, "not_asked", begun));
-                continue;
-            }
             let Some(who) = self.nobody(user) else { continue };
             if !held(&self.probed).insert(model.clone()) {
                 found.push(state(model, "slow", begun));

@@ -84,12 +84,6 @@ impl Desk {
         &self.catalog
     }
 
-    /// Is whoever runs the model on this machine?
-    pub(super) fn is_here(&self, model: &ModelRef) -> bool {
-        let way = self.ways.as_ref().and_then(|it| it.to(model.provider));
-        model.provider == Llm::Mock || way.is_some_and(Way::is_here)
-    }
-
     /// Answers the message of an agent, which waits for the whole; paid by `payer`, if there is one.
     pub(crate) fn call(&self, permit: Permit<LlmCall>, payer: Option<&Payer>) -> Output {
         let whole = |permit, max_tokens| self.ask(permit, max_tokens, &mut |_| Flow::Continue);

@@ -118,11 +118,6 @@ impl Models {
         self.desk.catalog()
     }
 
-    /// Is whoever runs the model, `provider/model`, on this machine?
-    pub(crate) fn is_here(&self, model: &str) -> bool {
-        ModelRef::parse(model).is_ok_and(|it| self.desk.is_here(&it))
-    }
-
     /// What carries out `llm_call`.
     pub(crate) fn desk(&self) -> Arc<Desk> {
         Arc::clone(&self.desk)

@@ -55,10 +55,6 @@ impl Asks for RenewedModels {
         self.now().one_of_each()
     }
 
-    fn is_here(&self, model: &str) -> bool {
-        self.now().is_here(model)
-    }
-
     fn read_again(&self, gate: &Gate, home: &Path) -> Result<(), String> {
         let text = |it: &dyn std::fmt::Display| it.to_string();
         let settings = admission::settings(home).map_err(|it| text(&it))?.unwrap_or_default();

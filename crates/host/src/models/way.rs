@@ -113,11 +113,6 @@ impl Ways {
 }
 
 impl Way {
-    /// Does it lead nowhere but to this machine?
-    pub(super) fn is_here(&self) -> bool {
-        matches!(self.target.host(), Host::Address(address) if address.is_loopback())
-    }
-
     fn new(
         provider: Llm,
         endpoint: &Endpoint,

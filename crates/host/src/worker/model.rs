@@ -30,13 +30,6 @@ pub trait Asks: Send + Sync {
         Vec::new()
     }
 
-    /// Is whoever runs this model, `provider/model`, on this machine? Only then it may be asked how it is: nobody else is
-    /// dialled for that.
-    fn is_here(&self, model: &str) -> bool {
-        let _ = model;
-        false
-    }
-
     /// The settings in `home` may be others.
     ///
     /// # Errors
@@ -80,10 +73,6 @@ impl Asks for Models {
             }
         }
         found.into_iter().map(ToString::to_string).collect()
-    }
-
-    fn is_here(&self, model: &str) -> bool {
-        Models::is_here(self, model)
     }
 }
 

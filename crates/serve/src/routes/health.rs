@@ -28,7 +28,7 @@ const PROBE: &str = "serve.probe";
 const PROBE_WORDS: &[u8] = b"written and read";
 /// How a model is that answers.
 const OK: &str = "ok";
-/// How one is that is elsewhere: nobody is dialled only to see whether they are there.
+/// How one is that could not be asked.
 const NOT_ASKED: &str = "not_asked";
 /// How the names of models begin that are a script.
 const SCRIPTED: &str = "mock/";
@@ -71,7 +71,7 @@ pub(crate) async fn deep(State(app): State<Arc<App>>, Admin(admin): Admin) -> Js
     Json(found.await.unwrap_or_else(|| json!({ "status": "degraded" })))
 }
 
-/// Asks a model of each provider on this machine something short; the administrator who looks pays for it.
+/// Asks a model of each provider something short; the administrator who looks pays for it.
 fn models(app: &App, known: &Known) -> Vec<ProviderHealth> {
     let tab = Tab::new(app, &known.user, "health", "health");
     match tab.open() {
