@@ -10,6 +10,7 @@ use std::io::Read as _;
 use std::net::TcpListener;
 use std::path::Path;
 use std::process::Stdio;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::{Value, json};
 use testkit::program::{Ran, Run as _};
@@ -197,4 +198,40 @@ fn what_a_sub_agent_uses_is_paid_by_the_same_user() {
     let (ran, told) = run(home, "go");
     assert_eq!((ran.code, &told["answer"]), (0, &json!("it is done")), "{told}{}", ran.err);
     assert_eq!(used(home), 321.0);
+}
+
+#[test]
+fn what_a_provider_says_was_used_gives_nothing_back_and_stops_nobody_for_good() {
+    let usages: [&'static str; 5] = [
+        r#"{"prompt_tokens": -900000, "completion_tokens": -900000}"#,
+        r#"{"prompt_tokens": 0.5, "completion_tokens": "none"}"#,
+        r#"{"prompt_tokens": 1e400, "completion_tokens": 1}"#,
+        r#"{"prompt_tokens": 4, "completion_tokens": 4, "prompt_tokens_details": {"cached_tokens": -9}}"#,
+        r#"{"prompt_tokens": 18446744073709551615, "completion_tokens": 18446744073709551615}"#,
+    ];
+    let count = AtomicUsize::new(0);
+    let port = testkit::model::serve(move |_| {
+        let usage = usages.get(count.fetch_add(1, Ordering::AcqRel)).unwrap_or(&"{}");
+        let piece = r#"{"choices": [{"delta": {"content": "so it is"}}]}"#;
+        let end = r#"{"choices": [{"delta": {}, "finish_reason": "stop"}], "usage": "#;
+        let text = format!("data: {piece}\n\ndata: {end}{usage}}}\n\ndata: [DONE]\n\n");
+        Some(testkit::model::Told { kind: "text/event-stream", text })
+    });
+    let home = home(&format!(
+        "providers: {{llm: local}}\nmodels: {{default: local/m, local: {{url: \"http://127.0.0.1:{port}\"}}}}\n\
+         egress: {{inner: [{{host: 127.0.0.1, port: {port}}}]}}\n"
+    ));
+    let home = home.path();
+    let mut before = 0.0;
+    for usage in usages {
+        let (ran, told) = run(home, "little");
+        assert!(ran.code == 0 || told["code"] != "BudgetExceeded", "{usage}: {told}");
+        let now = used(home);
+        assert!(now > before, "{usage}: {now} after {before}");
+        before = now;
+    }
+    // The last one was more than there is. It is told so, and that is no error of the books.
+    let (ran, told) = run(home, "little");
+    assert_eq!((ran.code, &told["code"]), (1, &json!("BudgetExceeded")), "{told}");
+    assert!(told["budget_exceeded"]["used"].as_f64().unwrap() > 1e18, "{told}");
 }
