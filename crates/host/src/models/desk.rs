@@ -21,7 +21,7 @@ use super::paying::Payer;
 use super::record::Asked;
 use super::screen::SecretScreen;
 use super::wanted::Catalog;
-use super::way::{Way, Ways};
+use super::way::Ways;
 use crate::admission;
 use crate::gate::Gate;
 use crate::worker::dearest;

@@ -23,7 +23,6 @@ use llm::{
 };
 use model::{Caller, Effect};
 use monitor::{Asked, Executor, Granted, Monitor, Output, Permit, Refusal, Status};
-use policy::access::ModelRef;
 
 use crate::gate::Gate;
 
