@@ -252,8 +252,8 @@ fn accounted(
             return (end_of(status_of(why.code), why.message, 0, job.tag.clone()), Vec::new());
         }
     };
-    let mut tag = job.tag.clone();
-    let outcome = agents.job(who, job, receipt, purse.clone(), &mut tag);
+    let mut left = Left { tag: job.tag.clone(), is_stopped: false };
+    let outcome = agents.job(who, job, receipt, purse.clone(), &mut left);
     let near = purse.map_or_else(Vec::new, |purse| {
         purse.end();
         purse.near()
@@ -262,7 +262,19 @@ fn accounted(
         Ok(account) => account.reply.usage,
         Err(error) => error.usage,
     };
-    (ended(outcome, tokens(&usage), tag), near)
+    let ended = ended(outcome, tokens(&usage), left.tag);
+    // A question that does not come back makes an error of the end that somebody wanted.
+    let is_stopped = left.is_stopped && ended.status == RunStatus::Failed;
+    let status = if is_stopped { RunStatus::Stopped } else { ended.status };
+    (RunEnd { status, ..ended }, near)
+}
+
+/// What a run leaves, however it ended.
+struct Left {
+    /// What its words carry.
+    tag: Option<TaintTag>,
+    /// Has somebody ended it?
+    is_stopped: bool,
 }
 
 fn end_of(status: RunStatus, text: String, tokens: u64, tag: Option<TaintTag>) -> RunEnd {
@@ -299,14 +311,14 @@ fn status_of(code: TurnErrorCode) -> RunStatus {
 }
 
 impl Agents {
-    /// Carries out one run; `tag` is what its words carry then.
+    /// Carries out one run.
     fn job(
         &self,
         who: &Caller,
         job: &Job,
         receipt: &Receipt,
         purse: Option<Arc<dyn Purse>>,
-        tag: &mut Option<TaintTag>,
+        left: &mut Left,
     ) -> Result<Account, TurnError> {
         cards::exists(&self.home, &who.agent)?;
         let starter =
@@ -326,8 +338,9 @@ impl Agents {
             let outcome = self.turn_in(slot, &stop, &errand, &mut |_| {});
             if slot.worker().is_some() {
                 let carries = self.gate.monitor.tag(who).unwrap_or_else(|_| Some(worst()));
-                *tag = worse(tag.as_ref(), carries.as_ref());
+                left.tag = worse(left.tag.as_ref(), carries.as_ref());
             }
+            left.is_stopped = stop.load(Ordering::Acquire);
             self.end_worker(slot);
             outcome
         })
