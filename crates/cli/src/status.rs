@@ -74,14 +74,9 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
             (sessions, store.count_waiting(now).map_err(Failure::unable)?)
         }
     };
-    let agent = match &args.agent {
-        Some(name) => {
-            let store = store.as_ref().map(|it| it as &dyn Oversight);
-            Some(OfAgent::of(&home, name, &sessions, store)?)
-        }
-        None => None,
-    };
     let oversight = store.as_ref().map(|it| it as &dyn Oversight);
+    let named = args.agent.as_ref();
+    let agent = named.map(|it| OfAgent::of(&home, it, &sessions, oversight)).transpose()?;
     let risk = agent::risk(&sessions.iter().collect::<Vec<_>>(), oversight)?;
     sessions.retain(|it| args.agent.as_ref().is_none_or(|agent| it.agent == *agent));
     sessions.truncate(SESSIONS_MAX);
