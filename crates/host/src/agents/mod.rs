@@ -1,5 +1,6 @@
 //! Agents of our own: one confined worker for each open session, and turns that always come to an end.
 
+mod account;
 mod cards;
 mod child;
 mod children;
@@ -21,11 +22,9 @@ use std::sync::{Arc, Weak};
 use std::thread;
 use std::time::Duration;
 
-use agent::{
-    Frame, Purse, Reached, Reply, ToWorker, Turn, TurnError, TurnErrorCode, Voice, WorkerEvent,
-};
+use agent::{Frame, Purse, ToWorker, Turn, TurnError, TurnErrorCode, Voice, WorkerEvent};
 use evidence::{Clock, SystemClock};
-use llm::{Role, Usage};
+use llm::Role;
 use model::{AgentId, Caller, Kind, SessionId, TaintTag, UserId};
 
 use crate::gate::{Gate, GateError};
@@ -33,6 +32,7 @@ use crate::worker::{Asks, Bounds, History, Leases, Prepared, Seen, Shared, Spawn
 use crate::worker::{TurnLimits, Watched, Worker, context};
 use crate::workspace;
 
+pub use account::Account;
 pub use cards::{DEFAULT_AGENT, all as cards, card};
 pub use create::{create, new_session};
 pub use jobs::{Accounts, HandOver, Jobs, RUNS_MAX};
@@ -87,31 +87,6 @@ struct Errand<'a> {
     heard: &'a dyn Fn() -> Result<(String, Option<TaintTag>), TurnError>,
     /// What the agent is reminded by, if it is to be reminded.
     recalls: Option<&'a str>,
-}
-
-/// A turn, and what was denied in it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Account {
-    /// How it ended.
-    pub reply: Reply,
-    /// Calls that the gate did not let happen: tool and rule.
-    pub denied: Vec<String>,
-    /// Is there a call among them that a person could allow?
-    pub needs_person: bool,
-    /// What whoever speaks with the agent should know of its session, such as a server that is not there; once each.
-    pub notes: Vec<String>,
-    /// The limits of the user's budget of which much is used.
-    pub near: Vec<Reached>,
-}
-
-impl Account {
-    /// Of a turn that was interrupted before anything was said.
-    fn interrupted() -> Self {
-        let (content, usage, tool_calls) = (String::new(), Usage::default(), Vec::new());
-        let reply = Reply { content, interrupted: true, usage, tool_calls };
-        let (denied, notes, near) = (Vec::new(), Vec::new(), Vec::new());
-        Self { reply, denied, needs_person: false, notes, near }
-    }
 }
 
 impl Agents {
