@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
-use hyper::body::Incoming;
+use hyper::body::{Body as _, Incoming};
 use hyper::header::{
     ACCEPT_ENCODING, CONTENT_ENCODING, HeaderMap, HeaderValue, TRANSFER_ENCODING, USER_AGENT,
 };
@@ -80,8 +80,9 @@ pub struct Arrived {
     pub status: u16,
     /// Its header fields, names in small letters; those that are no text are left out.
     pub headers: Vec<(String, String)>,
-    body: Incoming,
+    /// Before the body: whose connection is closed for an answer that was not read is given to nobody meanwhile.
     using: Option<Using>,
+    body: Incoming,
     shared: Arc<Shared>,
 }
 
@@ -232,7 +233,13 @@ impl Arrived {
             }
             Ok(Some(Err(error))) => Err(AskError::Failed(why(&error).to_owned())),
             // Trailers say nothing that is read.
-            Ok(Some(Ok(frame))) => Ok(frame.into_data().map_or(Piece::Still, Piece::Data)),
+            Ok(Some(Ok(frame))) => {
+                // Others may be given the connection from now on, whether the end is asked for or not.
+                if self.body.is_end_stream() {
+                    self.using.take().into_iter().for_each(Using::ended_well);
+                }
+                Ok(frame.into_data().map_or(Piece::Still, Piece::Data))
+            }
         }
     }
 }

@@ -115,6 +115,22 @@ fn fields_that_frame_or_forward_are_nobody_s_to_set() {
 }
 
 #[test]
+fn an_answer_that_is_whole_gives_its_connection_back_though_nobody_asks_for_its_end() {
+    const ASKED: usize = 20;
+    let whole = b"HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nwell";
+    let origin = Origin::raw(|_, stream| stream.write_all(whole).is_ok());
+    let servers = servers(Names::here(&["a.example"]), origin.port);
+    for _ in 0..ASKED {
+        let mut arrived = ask(&servers, &origin.url("a.example", "/"), &[]).unwrap();
+        let piece = arrived.next(Duration::from_secs(25)).unwrap();
+        assert_eq!(piece, Piece::Data("well".into()));
+        drop(arrived);
+        std::thread::sleep(FREE_WITHIN / 10);
+    }
+    assert!(origin.connections() < ASKED / 2, "{} connections", origin.connections());
+}
+
+#[test]
 fn who_waits_no_longer_is_not_kept_waiting() {
     let origin = Origin::raw(|_, stream| {
         // Half of a head, and then nothing.
