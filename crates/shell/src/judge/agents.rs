@@ -44,7 +44,7 @@ const TOLD: [(&str, &[&str]); 18] = [
     ("plugins", &["list", "verify"]),
     ("policy", &["check", "explain", "schema", "test"]),
     ("scheduler", &["list"]),
-    ("sessions", &["", "--json", "show"]),
+    ("sessions", &["show"]),
     ("skills", &["list", "show"]),
     ("taint", &["show"]),
     ("vault", &["list"]),
