@@ -191,13 +191,14 @@ impl Session {
                 message.changed = true;
             }
             self.aliases.remove(&at_server);
-            self.remember_cancelled(id);
+            // Its late answer comes by the id that the server knows.
+            self.remember_cancelled(at_server);
             self.send_server(open.server, message.into_line());
         }
     }
 
     /// A late answer must not be taken for that of a new request with the same id.
-    fn remember_cancelled(&mut self, id: Id) {
+    pub(super) fn remember_cancelled(&mut self, id: Id) {
         if self.cancelled.len() >= CANCELLED_MAX {
             self.cancelled.pop_front();
         }

@@ -21,6 +21,10 @@ impl Session {
         if self.own.get(id).is_some_and(|own| own.server == server) {
             return self.own_response(id, failed, &message);
         }
+        if self.aliases.values().any(|it| it == id) {
+            // The server knows this call by another id.
+            return;
+        }
         let seen = self.seen_id(server, id);
         if seen != *id {
             message.set_id(&seen);

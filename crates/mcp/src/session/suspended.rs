@@ -97,6 +97,10 @@ impl Session {
 
     /// The call that a request of this server can be about: it does not say, so there must be one alone.
     fn only_call_at(&self, server: usize) -> Option<Id> {
+        // Also one that waits for its client is under way there.
+        if self.suspended.values().any(|it| it.open.server == server) {
+            return None;
+        }
         let may_ask = |kind: Kind| matches!(kind, Kind::Tool | Kind::Prompt | Kind::Resource);
         let mut calls = self.open.iter().filter(|(_, open)| {
             open.server == server
@@ -222,6 +226,7 @@ impl Session {
         let cancel = json!({"jsonrpc": "2.0", "method": "notifications/cancelled",
             "params": {"requestId": at_server.to_value(), "reason": reason}});
         self.send_server(open.server, message::encode(&cancel));
+        self.remember_cancelled(at_server);
         self.give_back(open.stage);
     }
 

@@ -165,10 +165,17 @@ impl Hooked {
         gate.own.works_in(&self.who.session, self.cwd.as_deref());
     }
 
-    /// Notes a text that instructs the model; false if it was heard before.
-    pub(super) fn instructs(&mut self, text: Digest) -> bool {
+    /// Was a text that instructs the model heard before?
+    pub(super) fn was_instructed(&self, text: &Digest) -> bool {
+        self.instructed.contains(text)
+    }
+
+    /// Notes that such a text was heard.
+    pub(super) fn instructed_by(&mut self, text: Digest) {
         // Behind so many, each is heard again: that is the worse of the two.
-        self.instructed.len() >= INSTRUCTED_MAX || self.instructed.insert(text)
+        if self.instructed.len() < INSTRUCTED_MAX {
+            self.instructed.insert(text);
+        }
     }
 
     /// Whether an agent has started it: its prompts are that agent's words.

@@ -138,18 +138,19 @@ fn shown(command: &Command<'_>, search: Option<&OsStr>) -> String {
     let path = |it: &Path| word(it.as_os_str());
     let program = command.words.first().and_then(|it| found(it, search));
     let program = program.filter(|it| command.words.first().is_none_or(|word| word != it));
-    let mut besides: Vec<String> = program.iter().map(|it| path(it)).collect();
-    besides.extend(command.folder.map(|it| format!("in {}", path(it))));
-    if !given.is_empty() {
-        besides.push(format!("with {}", given.join(" ")));
-    }
-    match command.cage {
-        None => besides.push("no cage".to_owned()),
+    // First what the server may reach: names of variables cannot push it out.
+    let mut besides = match command.cage {
+        None => vec!["no cage".to_owned()],
         Some((network, read)) => {
             let opened = network.iter().cloned().chain(read.iter().map(|it| path(it)));
             let opened = opened.collect::<Vec<_>>().join(" ");
-            besides.extend((!opened.is_empty()).then(|| format!("cage open for {opened}")));
+            if opened.is_empty() { Vec::new() } else { vec![format!("cage open for {opened}")] }
         }
+    };
+    besides.extend(program.iter().map(|it| path(it)));
+    besides.extend(command.folder.map(|it| format!("in {}", path(it))));
+    if !given.is_empty() {
+        besides.push(format!("with {}", given.join(" ")));
     }
     let line = bounded(&line, WORDS_BYTES_MAX);
     let besides = bounded(&besides.join("; "), BESIDES_BYTES_MAX);
@@ -202,7 +203,7 @@ mod tests {
         let words = ["srv".to_owned(), "x".repeat(4000)].map(OsString::from);
         let folder = Some(Path::new("/project"));
         let shown = line_of_command(&Command { words: &words, env: &[], cage: None, folder }).runs;
-        assert!(shown.ends_with("… (in /project; no cage)"), "{shown}");
+        assert!(shown.ends_with("… (no cage; in /project)"), "{shown}");
     }
 
     #[test]
