@@ -97,7 +97,8 @@ fn read(app: &App) -> Result<(Directory, Vec<Issued>), String> {
     let shown = |error: &dyn Display| clean(&error.to_string());
     let read = Directory::load(&app.parts.home).map_err(|error| shown(&error));
     let read = read.and_then(|directory| {
-        if is_exposed(app.address, &directory.settings) {
+        // By what the server speaks: that it is to speak TLS counts after a restart.
+        if is_exposed(app.address, app.certificate.is_some(), &directory.settings) {
             return Err(StartError::Exposed(app.address).to_string());
         }
         issued(&app.parts.home).map(|it| (directory, it)).map_err(|error| shown(&error))

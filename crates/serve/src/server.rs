@@ -77,7 +77,7 @@ impl Server {
         let settings = &directory.settings;
         let certificate = settings.tls.as_ref().map(Certificate::read).transpose();
         let certificate = certificate.map_err(StartError::Tls)?;
-        if is_exposed(address, settings) {
+        if is_exposed(address, settings.tls.is_some(), settings) {
             return Err(StartError::Exposed(address));
         }
         let failed = |error| StartError::Address(address, error);
@@ -166,8 +166,8 @@ impl Server {
 }
 
 /// Do others reach the address, and nothing protects the tokens on their way?
-pub(crate) fn is_exposed(address: SocketAddr, settings: &ServeSettings) -> bool {
-    let is_protected = settings.tls.is_some() || !settings.behind_proxy.is_empty();
+pub(crate) fn is_exposed(address: SocketAddr, has_tls: bool, settings: &ServeSettings) -> bool {
+    let is_protected = has_tls || !settings.behind_proxy.is_empty();
     !address.ip().is_loopback() && !is_protected
 }
 

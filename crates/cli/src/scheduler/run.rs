@@ -68,6 +68,10 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
 /// Does the daemon, or a server, carry out jobs now?
 fn is_carried_out(home: &Path) -> Result<bool, Failure> {
     let Some(said) = daemon::said(home)? else { return Ok(false) };
+    // One that was there before a scheduler was chosen carries out none, and does not say why.
+    if said.get("jobs").is_none_or(serde_json::Value::is_null) {
+        return Ok(false);
+    }
     match said.pointer("/jobs/wrong").and_then(serde_json::Value::as_str) {
         Some(why) => Err(Failure::unable(format!("the daemon carries out no jobs: {why}"))),
         None => Ok(true),

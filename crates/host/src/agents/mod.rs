@@ -68,8 +68,8 @@ pub struct Agents {
     leases: Leases,
     slots: Slots,
     /// Which reading of the files counts.
-    generation: AtomicU64,
-    remembers: Remembers,
+    generation: Arc<AtomicU64>,
+    remembers: Arc<Remembers>,
     /// Models that are asked how they are.
     probed: health::UnderWay,
     /// Who is told of workers.
@@ -89,6 +89,14 @@ struct Errand<'a> {
     recalls: Option<&'a str>,
 }
 
+/// What agents have in common that run beside each other.
+struct Common {
+    leases: Leases,
+    watched: Watched,
+    generation: Arc<AtomicU64>,
+    remembers: Arc<Remembers>,
+}
+
 impl Agents {
     /// Agents of the state directory `home`, behind `gate`, with models that `asks` reaches.
     ///
@@ -102,7 +110,9 @@ impl Agents {
     ) -> Result<Arc<Self>, GateError> {
         // Whoever has the gate is alone here.
         workspace::sweep(&gate.journal, home).map_err(GateError::unable)?;
-        Self::sharing(gate, home, asks, options, (Leases::default(), Watched::default()))
+        let remembers = Arc::new(Remembers::of(&gate, home)?);
+        let (leases, watched, generation) = Default::default();
+        Self::sharing(gate, home, asks, options, Common { leases, watched, generation, remembers })
     }
 
     /// Other agents of the same gate, run otherwise, with no more workers; a session is nobody's but of one of them at a time.
@@ -113,8 +123,14 @@ impl Agents {
         let workers_max = options.workers_max.min(self.slots.at_most());
         let options = AgentsOptions { workers_max, ..options };
         let (gate, asks) = (Arc::clone(&self.gate), Arc::clone(&self.asks));
-        let shared = (self.leases.clone(), self.watched.clone());
-        Self::sharing(gate, &self.home, asks, options, shared)
+        // A reload reaches the workers of all of them.
+        let common = Common {
+            leases: self.leases.clone(),
+            watched: self.watched.clone(),
+            generation: Arc::clone(&self.generation),
+            remembers: Arc::clone(&self.remembers),
+        };
+        Self::sharing(gate, &self.home, asks, options, common)
     }
 
     fn sharing(
@@ -122,12 +138,12 @@ impl Agents {
         home: &Path,
         asks: Arc<dyn Asks>,
         options: AgentsOptions,
-        (leases, watched): (Leases, Watched),
+        common: Common,
     ) -> Result<Arc<Self>, GateError> {
         let spawner = Spawner::new().map_err(GateError::unable)?;
         let slots = Slots::new(options.workers_max, options.workers_per_user_max);
-        let (home, generation) = (home.to_owned(), AtomicU64::default());
-        let remembers = Remembers::of(&gate, &home)?;
+        let home = home.to_owned();
+        let Common { leases, watched, generation, remembers } = common;
         let agents = Arc::new_cyclic(|me| {
             let me = Weak::clone(me);
             let probed = health::UnderWay::default();

@@ -130,7 +130,13 @@ impl Desk {
         let asked = Asked { outcome: &outcome, failed: &failed, price, took_ms };
         // INVARIANT (NothingSilent): of what is not recorded nothing is given out.
         if asked.append(&self.journal, &permit).is_err() {
-            return Told::not_begun("what was asked could not be recorded");
+            // It was used all the same, and is paid.
+            let Told { usage, .. } = Told::of(outcome);
+            return Told {
+                usage,
+                price,
+                ..Told::not_begun("what was asked could not be recorded")
+            };
         }
         drop(permit.spend());
         Told { price, ..Told::of(outcome) }
