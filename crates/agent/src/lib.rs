@@ -28,7 +28,7 @@ pub use message::{
     SessionName, ToWorker, WorkerConfig,
 };
 pub use outcome::{Fate, Outcome, RESULT_CHARS_MAX};
-pub use purse::{Aside, Estimate, NotPaid, Purse, Reached};
+pub use purse::{Aside, Estimate, NotPaid, Purse, Reached, percentage};
 pub use query::{Conversation, Done, PARALLEL_CALLS_MAX, Parent, Stopped};
 pub use rebuild::{FRAME_NAME_CHARS_MAX, FRAME_TEXT_CHARS_MAX, Rebuilder, clean};
 pub use results::{RESULT_READ, STEP_UNITS_MAX, result_read};

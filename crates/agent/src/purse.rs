@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use llm::{Price, Usage};
+use llm::{ANSWER_TOKENS_USUAL, Price, Request, Usage};
 use serde::{Deserialize, Serialize};
 
 use crate::runtime::TurnErrorCode;
@@ -56,8 +56,14 @@ impl Reached {
     /// How much of the limit is used, in whole percents.
     #[must_use]
     pub fn percentage(&self) -> u64 {
-        if self.limit > 0.0 { (self.used / self.limit * 100.0).floor() as u64 } else { 100 }
+        percentage(self.used, self.limit)
     }
+}
+
+/// How much of a limit is used, in whole percents.
+#[must_use]
+pub fn percentage(used: f64, limit: f64) -> u64 {
+    if limit > 0.0 { (used / limit * 100.0).floor() as u64 } else { 100 }
 }
 
 impl fmt::Display for Reached {
@@ -80,6 +86,15 @@ pub struct Estimate {
     pub output_tokens: u64,
     /// What its model costs, where that is known.
     pub price: Option<Price>,
+}
+
+impl Estimate {
+    /// Of this question, to a model with this price.
+    #[must_use]
+    pub fn of(request: &Request, price: Option<Price>) -> Self {
+        let answer = request.max_tokens.unwrap_or(ANSWER_TOKENS_USUAL);
+        Self { input_tokens: request.tokens_at_most(), output_tokens: answer.into(), price }
+    }
 }
 
 /// Something that was set aside for a question.

@@ -2,6 +2,7 @@
 //! the agent.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use llm::Usage;
@@ -93,7 +94,7 @@ pub struct AgentCard {
 }
 
 /// One message of a person, and who sends it from where.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Turn {
     /// Who says it.
     pub user: String,
@@ -109,6 +110,8 @@ pub struct Turn {
     pub earlier: Option<String>,
     /// Whether the person sits at this machine. Everybody else is remote, and layer 3 counts.
     pub local: bool,
+    /// Set by whoever wants it to end, from the moment on at which there is a turn: also before anybody runs it.
+    pub stop: Arc<AtomicBool>,
 }
 
 /// Whose words a turn is made of. Whoever brings them knows it by the way they came, never by what they say.

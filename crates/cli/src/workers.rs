@@ -40,6 +40,9 @@ struct ListArgs {
 struct KillArgs {
     #[command(flatten)]
     home: Home,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
     /// The worker, as `lazaret workers list` numbers it.
     id: u64,
 }
@@ -49,7 +52,11 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         Command::List(args) => list(args),
         Command::Kill(args) => {
             ask(&args.home, &format!("kill {}", args.id))?;
-            output::line("ended");
+            if args.json {
+                output::json(&json!({ "id": args.id, "outcome": "ended" }));
+            } else {
+                output::line("ended");
+            }
             Ok(Exit::Done)
         }
     }

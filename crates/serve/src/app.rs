@@ -17,6 +17,7 @@ use vault::access::KeptTokens;
 use crate::books::{Books, BooksError};
 use crate::certificate::Certificate;
 use crate::channels::Inbox;
+use crate::deletion::Deletions;
 use crate::directory::{Directory, Known};
 use crate::errors::ErrorRate;
 use crate::exports::Exports;
@@ -28,7 +29,7 @@ use crate::rooms::Rooms;
 use crate::rules::Rules;
 use crate::sockets::Sockets;
 use crate::tickets::Tickets;
-use crate::turns::Queues;
+use crate::turns::{Key, Queues};
 use crate::window::Window;
 use crate::workers::Workers;
 
@@ -115,6 +116,7 @@ pub(crate) struct App {
     pub(crate) controls: Window<u64>,
     pub(crate) tickets: Tickets,
     pub(crate) queues: Queues,
+    pub(crate) deletions: Deletions,
     pub(crate) rooms: Rooms,
     pub(crate) sockets: Arc<Sockets>,
     /// Who waits for an answer by a request of their own.
@@ -194,6 +196,7 @@ impl App {
             controls: Window::default(),
             tickets: Tickets::default(),
             queues: Queues::default(),
+            deletions: Deletions::default(),
             rooms: Rooms::default(),
             sockets: Arc::default(),
             answers: Arc::default(),
@@ -232,6 +235,13 @@ impl App {
     pub(crate) fn look_again(&self, look: impl Fn(&Known) -> Option<Known>) {
         self.sockets.again(&look);
         self.answers.again(&look);
+    }
+
+    /// Interrupts the turn of a session that runs, or is about to.
+    pub(crate) fn interrupt(&self, key: &Key) {
+        self.queues.interrupt(key);
+        // What no message began, such as the turn of a job, is in no queue.
+        self.parts.runtime.interrupt(&key.user, &key.agent, &key.session);
     }
 
     pub(crate) fn now(&self) -> i64 {

@@ -101,15 +101,6 @@ fn has_more<T: PartialEq>(was: Option<&[T]>, is: Option<&[T]>) -> bool {
     }
 }
 
-/// Without a bound everything is allowed.
-fn is_higher<T: PartialOrd>(was: Option<T>, is: Option<T>) -> bool {
-    match (was, is) {
-        (None, _) => false,
-        (Some(_), None) => true,
-        (Some(was), Some(is)) => is > was,
-    }
-}
-
 fn unblocks<T: PartialEq>(was: Option<&[T]>, is: Option<&[T]>) -> bool {
     has_more(Some(is.unwrap_or_default()), Some(was.unwrap_or_default()))
 }

@@ -13,6 +13,7 @@ mod books;
 mod certificate;
 mod changes;
 mod channels;
+mod deletion;
 mod directory;
 mod errors;
 mod exports;

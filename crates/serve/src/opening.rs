@@ -21,12 +21,15 @@ pub(crate) async fn open_session(
 ) -> Result<String, Refused> {
     let (user, with) = (known.name().to_string(), agent.to_owned());
     let Some(session) = session else {
+        let in_use = app.deletions.enter(&user)?;
         let mut random = [0; 16];
         getrandom::fill(&mut random).map_err(|_| turn::internal("there is no randomness"))?;
         let id = Uuid::from_random(random).to_string();
         let (new, of) = (id.clone(), user.clone());
-        let begin =
-            move |app: &App| app.books.begin(&new, (&of, &with), SESSIONS_PER_USER_MAX, app.now());
+        let begin = move |app: &App| {
+            let _in_use = in_use;
+            app.books.begin(&new, (&of, &with), SESSIONS_PER_USER_MAX, app.now())
+        };
         let begun = app.blocking(begin).await.and_then(Result::ok);
         if !begun.ok_or_else(|| turn::internal("the books do not answer"))? {
             let why = format!("a user has at most {SESSIONS_PER_USER_MAX} sessions: delete some");

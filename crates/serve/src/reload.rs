@@ -62,7 +62,8 @@ impl Reloaded {
 /// INVARIANT (NothingSilent), INVARIANT (RecordThenAct).
 ///
 /// # Errors
-/// If the settings, the users or the rules are not understood, or it cannot be recorded: then everything stays as it was.
+/// If the settings, the users or the rules are not understood: then everything stays as it was. If it cannot be recorded:
+/// what was recorded before counts, such as the rules, and everything else stays as it was.
 pub(crate) fn now(app: &App) -> Result<Reloaded, String> {
     let _one = one_at_a_time(app);
     // Before anything of it counts.

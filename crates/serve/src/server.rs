@@ -191,7 +191,7 @@ async fn close_workers(app: &Arc<App>) {
     let closing = app.blocking(|app| {
         for (_, running) in app.workers.list() {
             let key = &running.key;
-            app.parts.runtime.interrupt(&key.user, &key.agent, &key.session);
+            app.interrupt(key);
             app.parts.runtime.close(&key.user, &key.agent, &key.session);
         }
     });
@@ -378,10 +378,11 @@ impl Handle {
     pub fn end_session(&self, user: &str, agent: &str, session: &str) -> Result<(), String> {
         let content = json!({ "by": "operator", "user": user, "agent": agent, "ended": session });
         self.app.record("serve_session_ended", content).map_err(|error| error.to_string())?;
-        self.app.parts.runtime.interrupt(user, agent, session);
-        self.app.parts.runtime.close(user, agent, session);
         let [user, agent, session] = [user, agent, session].map(str::to_owned);
-        turn::session_ended(&self.app, &Key { user, agent, session }, "operator");
+        let key = Key { user, agent, session };
+        self.app.interrupt(&key);
+        self.app.parts.runtime.close(&key.user, &key.agent, &key.session);
+        turn::session_ended(&self.app, &key, "operator");
         Ok(())
     }
 
@@ -390,7 +391,7 @@ impl Handle {
     pub fn kill(&self, id: u64) -> bool {
         let Some(running) = self.app.workers.get(id) else { return false };
         let key = running.key;
-        self.app.parts.runtime.interrupt(&key.user, &key.agent, &key.session);
+        self.app.interrupt(&key);
         self.app.parts.runtime.close(&key.user, &key.agent, &key.session);
         true
     }

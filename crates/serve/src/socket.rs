@@ -239,10 +239,7 @@ impl Served {
             ClientMessage::Interrupt => match self.key.clone() {
                 None => self.refuse(&not_subscribed()),
                 Some(key) => {
-                    let interrupt = move |app: &App| {
-                        app.parts.runtime.interrupt(&key.user, &key.agent, &key.session);
-                    };
-                    self.app.blocking(interrupt).await.unwrap_or_default();
+                    self.app.blocking(move |app| app.interrupt(&key)).await.unwrap_or_default();
                 }
             },
             ClientMessage::ToolApproval { tool, approved } => self.approve(tool, approved).await,

@@ -88,10 +88,24 @@ impl Sockets {
         if open.values().filter(|it| it.known.name() == known.name()).count() >= most {
             return None;
         }
+        Some(self.seat(&mut open, known, to))
+    }
+
+    /// Takes somebody in who is looked at again when files change, and counts as no socket.
+    pub(crate) fn join(self: &Arc<Self>, known: &Known, to: Sender<Outgoing>) -> Seat {
+        self.seat(&mut self.lock(), known, to)
+    }
+
+    fn seat(
+        self: &Arc<Self>,
+        open: &mut HashMap<u64, Socket>,
+        known: &Known,
+        to: Sender<Outgoing>,
+    ) -> Seat {
         let id = self.number();
         let (closing, hears) = watch::channel(None);
         open.insert(id, Socket { known: known.clone(), to, closing });
-        Some(Seat { sockets: Arc::clone(self), id, closing: hears })
+        Seat { sockets: Arc::clone(self), id, closing: hears }
     }
 
     /// How many are open.

@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use agent::{Aside, Estimate, NotPaid, Purse, Reached, TurnError, TurnErrorCode};
+use agent::{Aside, Estimate, NotPaid, Purse, Reached, TurnError, TurnErrorCode, percentage};
 use evidence::Clock;
 use llm::{Price, Usage};
 use policy::access::{Budget, Limits, Prices, Unit, User};
@@ -199,12 +199,7 @@ pub(crate) fn near(limits: &Limits, totals: &Totals) -> Vec<Exceeded> {
         let used = spent.within(limits.unit);
         Exceeded { budget, limit, used, resets_at: None }
     });
-    all.filter(|it| percentage(it) >= WARN_PERCENT).collect()
-}
-
-/// How much of a limit is used, in whole percents.
-pub(crate) fn percentage(it: &Exceeded) -> u64 {
-    if it.limit > 0.0 { (it.used / it.limit * 100.0).floor() as u64 } else { 100 }
+    all.filter(|it| percentage(it.used, it.limit) >= WARN_PERCENT).collect()
 }
 
 pub(crate) fn unanswered() -> NotPaid {

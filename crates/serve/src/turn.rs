@@ -2,10 +2,11 @@
 //! budget → worker → frames. Each question of it to a model is paid by itself.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use agent::{Purse, Reply, Status, Turn, TurnError, TurnErrorCode, Voice};
+use agent::{Purse, Reply, Status, Turn, TurnError, TurnErrorCode, Voice, percentage};
 use llm::Usage;
 use policy::access::Budget;
 use serde_json::json;
@@ -22,8 +23,9 @@ use crate::log::{About, Event};
 use crate::metrics::{Ended, Outcome};
 use crate::relay::Relay;
 use crate::sockets::Closing;
-use crate::tab::{Tab, near, percentage};
+use crate::tab::{Tab, near};
 use crate::turns::{Key, Waiting};
+use crate::workers::Slot;
 
 /// What a user wants of an agent.
 #[derive(Clone, Debug)]
@@ -143,7 +145,8 @@ async fn run_counted(
 ) -> Result<Answered, Refused> {
     admit(app, &app.directory(), asked).await?;
     let busy = || Refused::new(ErrorCode::Busy, "the messages before this one take too long");
-    let _held = waiting.ok_or_else(busy)?.turn(TURN_WAIT_MAX).await.ok_or_else(busy)?;
+    let held = waiting.ok_or_else(busy)?.turn(TURN_WAIT_MAX).await.ok_or_else(busy)?;
+    let _in_use = app.deletions.enter(&asked.key.user)?;
     if app.is_draining() {
         return Err(Refused::new(ErrorCode::ShuttingDown, "the server is about to end"));
     }
@@ -158,7 +161,7 @@ async fn run_counted(
     };
     let began = Instant::now();
     app.metrics.running.inc();
-    let ended = work(app, asked, slot, &tab).await;
+    let ended = work(app, asked, (slot, held.stop()), &tab).await;
     app.metrics.running.dec();
     app.metrics.turn_seconds.observe(began.elapsed().as_secs_f64());
     let usage = ended.as_ref().map_or_else(|error| error.usage, |reply| reply.usage);
@@ -212,7 +215,7 @@ async fn opened(app: &Arc<App>, asked: &Asked) -> Result<Arc<Tab>, Refused> {
 async fn work(
     app: &Arc<App>,
     asked: &Asked,
-    slot: crate::workers::Slot,
+    (slot, stop): (Slot, Arc<AtomicBool>),
     tab: &Arc<Tab>,
 ) -> Result<Reply, TurnError> {
     let broke = |why: &str| TurnError::new(TurnErrorCode::WorkerError, why);
@@ -232,6 +235,7 @@ async fn work(
         earlier: asked.earlier.clone(),
         // Whoever comes over the network is remote, wherever they sit.
         local: false,
+        stop,
     };
     let (done, ended) = oneshot::channel();
     let (on_thread, key, once) = (Arc::clone(app), asked.key.clone(), asked.once);
@@ -352,7 +356,7 @@ async fn conclude(
 /// Limits that are near or reached.
 fn warnings(limits: &policy::access::Limits, totals: &crate::books::Totals) -> Vec<Warning> {
     let shown = |it: Exceeded| {
-        let percentage = percentage(&it);
+        let percentage = percentage(it.used, it.limit);
         Warning { budget: it.budget, limit: it.limit, used: it.used, percentage }
     };
     near(limits, totals).into_iter().map(shown).collect()

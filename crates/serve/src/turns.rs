@@ -1,8 +1,8 @@
 //! One turn at a time in a session, in the order in which they came; sessions do not wait for each other.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::pin::Pin;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
@@ -25,8 +25,8 @@ pub(crate) struct Queues(Arc<Mutex<HashMap<Key, Queue>>>);
 
 struct Queue {
     turn: Arc<Semaphore>,
-    /// Those who wait, and the one whose turn it is.
-    present: usize,
+    /// What stops the one whose turn it is, and those who wait, in their order.
+    present: VecDeque<Arc<AtomicBool>>,
 }
 
 /// The future of a turn.
@@ -41,34 +41,47 @@ pub(crate) struct Waiting {
 }
 
 /// Is a turn still wanted? Whoever has gone before it began wants it no more; after that it can only be interrupted.
-#[derive(Clone, Default)]
-pub(crate) struct Wanted(Arc<AtomicU8>);
+#[derive(Clone)]
+pub(crate) struct Wanted {
+    state: Arc<AtomicU8>,
+    stop: Arc<AtomicBool>,
+}
 
 const WAITS: u8 = 0;
 const BEGUN: u8 = 1;
 const GIVEN_UP: u8 = 2;
 
 impl Wanted {
-    /// Nobody waits for it any more. False if it has begun.
-    pub(crate) fn give_up(&self) -> bool {
-        self.set(GIVEN_UP)
+    /// Nobody waits for it any more: it does not begin, or is interrupted if it has begun.
+    pub(crate) fn give_up(&self) {
+        if !self.set(GIVEN_UP) {
+            self.stop.store(true, Ordering::Release);
+        }
     }
 
     fn set(&self, to: u8) -> bool {
-        self.0.compare_exchange(WAITS, to, Ordering::AcqRel, Ordering::Acquire).is_ok()
+        self.state.compare_exchange(WAITS, to, Ordering::AcqRel, Ordering::Acquire).is_ok()
     }
 }
 
 /// It is one's turn, until this is dropped.
 pub(crate) struct Held {
     _turn: OwnedSemaphorePermit,
-    _place: Place,
+    place: Place,
+}
+
+impl Held {
+    /// What stops it.
+    pub(crate) fn stop(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.place.stop)
+    }
 }
 
 /// A place in a queue; given up however it ends.
 struct Place {
     queues: Queues,
     key: Key,
+    stop: Arc<AtomicBool>,
 }
 
 impl Queues {
@@ -82,13 +95,22 @@ impl Queues {
             Poll::Ready(held) => Some(held.ok()?),
             Poll::Pending => None,
         };
-        Some(Waiting { turn, held, place, wanted: Wanted::default() })
+        let wanted = Wanted { state: Arc::default(), stop: Arc::clone(&place.stop) };
+        Some(Waiting { turn, held, place, wanted })
     }
 
     /// The turn of a session in which nobody runs or waits, so that nothing begins in it meanwhile.
     pub(crate) fn take(&self, key: &Key) -> Option<Held> {
         let Waiting { held, place, .. } = self.enqueue(key)?;
-        Some(Held { _turn: held?, _place: place })
+        Some(Held { _turn: held?, place })
+    }
+
+    /// The turn of a session that runs is to end; where none does, the next one.
+    pub(crate) fn interrupt(&self, key: &Key) {
+        let all = self.lock();
+        if let Some(stop) = all.get(key).and_then(|it| it.present.front()) {
+            stop.store(true, Ordering::Release);
+        }
     }
 
     /// Does nobody run or wait?
@@ -113,13 +135,14 @@ impl Queues {
 
     fn enter(&self, key: &Key) -> Option<(Arc<Semaphore>, Place)> {
         let mut all = self.lock();
-        let new = || Queue { turn: Arc::new(Semaphore::new(1)), present: 0 };
+        let new = || Queue { turn: Arc::new(Semaphore::new(1)), present: VecDeque::new() };
         let queue = all.entry(key.clone()).or_insert_with(new);
-        if queue.present >= WAITING_MAX {
+        if queue.present.len() >= WAITING_MAX {
             return None;
         }
-        queue.present += 1;
-        let place = Place { queues: self.clone(), key: key.clone() };
+        let stop = Arc::<AtomicBool>::default();
+        queue.present.push_back(Arc::clone(&stop));
+        let place = Place { queues: self.clone(), key: key.clone(), stop };
         Some((Arc::clone(&queue.turn), place))
     }
 
@@ -145,7 +168,7 @@ impl Waiting {
         if !wanted.set(BEGUN) {
             return None;
         }
-        Some(Held { _turn: turn, _place: place })
+        Some(Held { _turn: turn, place })
     }
 }
 
@@ -153,8 +176,8 @@ impl Drop for Place {
     fn drop(&mut self) {
         let mut all = self.queues.lock();
         let Some(queue) = all.get_mut(&self.key) else { return };
-        queue.present = queue.present.saturating_sub(1);
-        if queue.present == 0 {
+        queue.present.retain(|it| !Arc::ptr_eq(it, &self.stop));
+        if queue.present.is_empty() {
             all.remove(&self.key);
         }
     }
@@ -218,6 +241,31 @@ mod tests {
             drop(first);
             assert!(later.await.unwrap());
             assert!(!queues.is_busy(&key("a")));
+        });
+    }
+
+    #[test]
+    fn an_interrupt_is_for_the_turn_that_runs_and_is_kept_for_one_that_is_about_to() {
+        run(async {
+            let queues = Queues::default();
+            let is_set = |it: &Held| it.stop().load(Ordering::Acquire);
+            let (first, second) = (queues.enqueue(&key("a")), queues.enqueue(&key("a")));
+            queues.interrupt(&key("a"));
+            let first = first.unwrap().turn(LONG).await.unwrap();
+            assert!(is_set(&first));
+            drop(first);
+            let second = second.unwrap();
+            let wanted = second.wanted();
+            let second = second.turn(LONG).await.unwrap();
+            assert!(!is_set(&second));
+            // Whoever goes when it has begun interrupts it.
+            wanted.give_up();
+            assert!(is_set(&second));
+            // Whoever goes before takes no part.
+            let third = queues.enqueue(&key("a")).unwrap();
+            third.wanted().give_up();
+            drop(second);
+            assert!(third.turn(LONG).await.is_none() && queues.is_empty());
         });
     }
 

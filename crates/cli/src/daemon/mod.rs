@@ -108,13 +108,15 @@ pub(crate) fn start(home: &Path) -> Result<bool, Failure> {
     files::private::create_dir(home)
         .map_err(|error| Failure::unable(format!("`{}`: {error}", home.display())))?;
     let home = files::resolved(home).map_err(Failure::unable)?;
-    start_by(&std::env::current_exe().map_err(Failure::unable)?, &home)
+    start_by(&std::env::current_exe().map_err(Failure::unable)?, &home, None)
 }
 
-/// The same by this program, where none is there.
-fn start_by(program: &Path, home: &Path) -> Result<bool, Failure> {
-    let args = ["daemon", "run", "--home"].map(OsStr::new);
-    sandbox::detached(program, &[&args[..], &[home.as_os_str()]].concat())
+/// The same by this program, where none is there; it ends when nobody needed it for `idle`.
+fn start_by(program: &Path, home: &Path, idle: Option<Duration>) -> Result<bool, Failure> {
+    let idle = idle.map(|it| format!("--idle={}", it.as_secs()));
+    let args = ["daemon", "run", "--home"].map(OsStr::new).into_iter();
+    let args = args.chain([home.as_os_str()]).chain(idle.as_deref().map(OsStr::new));
+    sandbox::detached(program, &args.collect::<Vec<_>>())
         .map_err(|error| Failure::unable(format!("`{}`: {error}", program.display())))?;
     let end = Instant::now() + WAIT_MAX;
     while Instant::now() < end {

@@ -74,7 +74,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         && !idle.is_zero()
         && is_wanted(&home)
     {
-        super::start_by(&program, &home)?;
+        super::start_by(&program, &home, Some(idle))?;
     }
     Ok(Exit::Done)
 }

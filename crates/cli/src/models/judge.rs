@@ -5,6 +5,7 @@ use std::io::{self, Read};
 use std::path::PathBuf;
 
 use llm::Verdict;
+use serde_json::json;
 
 use super::session::{As, within};
 use crate::failure::{Exit, Failure};
@@ -18,22 +19,29 @@ const TEXT_BYTES_MAX: u64 = 4 << 20;
 pub(crate) struct Args {
     #[command(flatten)]
     who: As,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
     /// The text; stdin if none is named.
     file: Option<PathBuf>,
 }
 
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let text = text(args)?;
-    match within(&args.who, |models, who| Ok(models.judge(who, &text)))? {
-        Verdict::Safe => {
-            output::line("safe");
-            Ok(Exit::Done)
+    let verdict = within(&args.who, |models, who| Ok(models.judge(who, &text)))?;
+    let reason = match &verdict {
+        Verdict::Safe => None,
+        Verdict::Flagged { reason } => Some(aegx::verify::printable(reason)),
+    };
+    match &reason {
+        _ if args.json => {
+            let verdict = if reason.is_some() { "flagged" } else { "safe" };
+            output::json(&json!({ "verdict": verdict, "reason": reason }))
         }
-        Verdict::Flagged { reason } => {
-            output::line(&format!("flagged: {}", aegx::verify::printable(&reason)));
-            Ok(Exit::Refused)
-        }
-    }
+        None => output::line("safe"),
+        Some(reason) => output::line(&format!("flagged: {reason}")),
+    };
+    Ok(if reason.is_some() { Exit::Refused } else { Exit::Done })
 }
 
 fn text(args: &Args) -> Result<String, Failure> {

@@ -146,7 +146,8 @@ impl Gate {
         tools: Vec<ToolDef>,
     ) -> Result<(), Stop> {
         let wrong = |it: &dyn std::fmt::Display| Stop::Trace(it.to_string());
-        let admission = host::admission(&self.home, &who, &tools).map_err(|it| wrong(&it))?;
+        let admission = host::admission_of_program(&self.home, &who, &tools);
+        let admission = admission.map_err(|it| wrong(&it))?;
         let names = tools.iter().map(|it| it.name.as_str().to_owned()).collect();
         self.tools.insert(who.session.clone(), names);
         let profile = profile.unwrap_or(self.profile);

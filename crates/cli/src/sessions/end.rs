@@ -1,6 +1,7 @@
 //! `lazaret sessions end`.
 
 use model::SessionId;
+use serde_json::json;
 use store::Oversight as _;
 
 use crate::failure::{Exit, Failure};
@@ -18,6 +19,9 @@ use crate::workers;
 pub(super) struct Args {
     #[command(flatten)]
     home: Home,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
     /// The session, as `lazaret sessions` names it.
     #[arg(value_parser = |it: &str| SessionId::parse(it))]
     id: SessionId,
@@ -30,6 +34,10 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     };
     let row = found.ok_or_else(|| Failure::usage(format!("there is no session `{}`", args.id)))?;
     workers::ask(&args.home, &format!("end {} {} {}", row.user, row.agent, row.id))?;
-    output::line("ended");
+    if args.json {
+        output::json(&json!({ "session": args.id.as_str(), "outcome": "ended" }));
+    } else {
+        output::line("ended");
+    }
     Ok(Exit::Done)
 }

@@ -1,6 +1,7 @@
 //! `lazaret agents bench`: how long a worker takes until it can be spoken to.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use agent::Turn;
@@ -65,6 +66,7 @@ fn turn() -> Result<Turn, Failure> {
         voice: agent::Voice::User,
         earlier: None,
         local: true,
+        stop: Arc::default(),
     })
 }
 

@@ -2,6 +2,7 @@
 
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -81,6 +82,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         voice: agent::Voice::User,
         earlier: None,
         local: true,
+        stop: Arc::default(),
     };
     let stop = || Stop::on_signals().map_err(Failure::unable);
     let hint = || output::hint(&format!("session {session}; Ctrl-D ends"));
@@ -142,7 +144,7 @@ fn talk(agents: &dyn Speaks, first: &Turn, stop: Stop, home: &Path) -> Result<()
             "/quit" | "/exit" => return Ok(()),
             _ => {}
         }
-        let turn = Turn { content: line.to_owned(), ..first.clone() };
+        let turn = Turn { content: line.to_owned(), stop: Arc::default(), ..first.clone() };
         let begun = Instant::now();
         let (outcome, heard) = one(agents, &turn, &stop, is_terminal)?;
         let exit = outcome.as_ref().map_or_else(|it| it.exit, |_| Exit::Done);

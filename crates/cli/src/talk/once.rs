@@ -1,6 +1,7 @@
 //! `lazaret run`: one turn of an agent, without anybody at the terminal.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Instant;
 
 use agent::{Frame, Reached, Turn};
@@ -97,6 +98,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         voice: agent::Voice::User,
         earlier: None,
         local: true,
+        stop: Arc::default(),
     };
     let options = AgentsOptions {
         profile: args.profile,

@@ -1,6 +1,7 @@
 //! Whom a command speaks with: agents of its own, or those of the process that has the gate already.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -85,7 +86,7 @@ impl Speaks for Host {
     }
 
     fn interrupt(&self, turn: &Turn) {
-        agent::Runtime::interrupt(&*self.agents, &turn.user, &turn.agent, &turn.session);
+        turn.stop.store(true, Ordering::Release);
     }
 }
 

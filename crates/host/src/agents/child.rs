@@ -100,7 +100,8 @@ impl Agents {
         let session = new_session().map_err(|it| not_kept(&it.into()))?;
         let who = Caller { session, ..task.parent.clone() };
         self.in_slot(&who, |slot| {
-            let stop = slot.begin();
+            let stop = Arc::default();
+            slot.begin(&stop);
             let outcome = self.child_turn(slot, &stop, &who, task);
             // INVARIANT (AbsorbBeforeDeliver): its words carry what it carries, however it ended. Of a session about which
             // nothing is known the worst is believed; one that never began has said nothing.

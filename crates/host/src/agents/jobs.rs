@@ -332,7 +332,8 @@ impl Agents {
             ..TurnLimits::default()
         };
         self.in_slot(who, |slot| {
-            let stop = slot.begin();
+            let stop = Arc::default();
+            slot.begin(&stop);
             let heard = || self.heard_of_job(who, job, receipt);
             let errand = Errand { who, seat, limits, purse, heard: &heard, recalls: None };
             let outcome = self.turn_in(slot, &stop, &errand, &mut |_| {});

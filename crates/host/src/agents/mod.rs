@@ -176,7 +176,7 @@ impl Agents {
         let who = caller(turn)?;
         cards::exists(&self.home, &who.agent)?;
         self.in_slot(&who, |slot| {
-            slot.begin();
+            slot.begin(&turn.stop);
             let started = self.worker(slot, &who, &Seat::of_person(turn.local)).map(drop);
             if started.is_err() {
                 self.slots.remove(slot);
@@ -226,7 +226,7 @@ impl Agents {
         let who = caller(turn)?;
         cards::exists(&self.home, &who.agent)?;
         self.in_slot(&who, |slot| {
-            let stop = slot.begin();
+            slot.begin(&turn.stop);
             let limits = TurnLimits {
                 wall: self.options.turn_max,
                 cost: self.options.cost_max,
@@ -237,7 +237,7 @@ impl Agents {
             let recalls = (turn.voice == Voice::User).then_some(turn.content.as_str());
             let heard = || self.heard(&who, turn);
             let errand = Errand { who: &who, seat, limits, purse, heard: &heard, recalls };
-            let outcome = self.turn_in(slot, &stop, &errand, on_frame);
+            let outcome = self.turn_in(slot, &turn.stop, &errand, on_frame);
             if outcome.as_ref().is_err_and(|it| it.code == TurnErrorCode::WorkerError) {
                 self.tell(&who, WorkerEvent::Broke);
             }

@@ -170,11 +170,9 @@ impl Slot {
         }
     }
 
-    /// A turn begins, which nobody has stopped yet. Its worker may still have to start.
-    pub(super) fn begin(&self) -> Arc<AtomicBool> {
-        let stop = Arc::<AtomicBool>::default();
-        *held(&self.stop) = Arc::clone(&stop);
-        stop
+    /// A turn begins, which ends when `stop` is set. Its worker may still have to start.
+    pub(super) fn begin(&self, stop: &Arc<AtomicBool>) {
+        *held(&self.stop) = Arc::clone(stop);
     }
 
     /// Is the turn that runs to end?
@@ -293,13 +291,15 @@ mod tests {
     fn whoever_waits_for_a_turn_does_not_wait_for_ever_and_a_turn_is_stopped_once() {
         let slot = Slot::new((String::new(), String::new(), String::new()));
         let query = slot.query().unwrap();
-        let stop = slot.begin();
+        let stop = Arc::<AtomicBool>::default();
+        slot.begin(&stop);
         // Its worker has not even started: the word is kept.
         slot.stop();
         assert!(slot.worker().is_none() && stop.load(Ordering::Acquire));
         assert!(slot.wait_for_query(Duration::from_millis(20)).is_none());
         drop(query);
         assert!(slot.wait_for_query(Duration::ZERO).is_some());
-        assert!(!slot.begin().load(Ordering::Acquire));
+        slot.begin(&Arc::default());
+        assert!(!slot.stop_wanted().load(Ordering::Acquire));
     }
 }

@@ -175,7 +175,7 @@ impl TalkRequest {
         })
     }
 
-    fn turn(&self, content: String) -> Turn {
+    fn turn(&self, content: String, stop: &Arc<AtomicBool>) -> Turn {
         Turn {
             user: self.user.clone(),
             agent: self.agent.clone(),
@@ -184,6 +184,7 @@ impl TalkRequest {
             voice: Voice::User,
             earlier: None,
             local: true,
+            stop: Arc::clone(stop),
         }
     }
 }
@@ -252,7 +253,8 @@ impl Doors<'_> {
 
     fn turns(&self, line: &Line<'_, '_>, request: &TalkRequest, agents: &Agents) {
         let runs = AtomicBool::new(false);
-        let stop = || agents.interrupt(&request.user, &request.agent, &request.session);
+        // Of the turn that was said last: it can be interrupted before its thread runs.
+        let mut stop = Arc::<AtomicBool>::default();
         thread::scope(|scope| {
             while let Some(said) = self.hear_long(line.stream) {
                 match serde_json::from_slice::<Say>(&said) {
@@ -261,7 +263,8 @@ impl Doors<'_> {
                         if runs.swap(true, Ordering::AcqRel) {
                             break;
                         }
-                        let (turn, runs) = (request.turn(content), &runs);
+                        stop = Arc::default();
+                        let (turn, runs) = (request.turn(content, &stop), &runs);
                         let work = move || {
                             let told = self.one_turn(line, agents, &turn);
                             // Whoever is told may say the next one at once.
@@ -273,7 +276,7 @@ impl Doors<'_> {
                             break;
                         }
                     }
-                    Ok(Say::Interrupt {}) => stop(),
+                    Ok(Say::Interrupt {}) => stop.store(true, Ordering::Release),
                     Ok(Say::Approve { tool_id, approved }) => {
                         let session = request.session.clone();
                         let approval = Approval { session, tool_id, approved };
@@ -282,7 +285,7 @@ impl Doors<'_> {
                     Err(_) => break,
                 }
             }
-            stop();
+            stop.store(true, Ordering::Release);
         });
     }
 

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use agent::Estimate;
-use llm::{ANSWER_TOKENS_USUAL, Answer, ErrorKind, Flow, LlmError, Price, Request, Usage};
+use llm::{Answer, ErrorKind, Flow, LlmError, Price, Request, Usage};
 use model::Caller;
 
 use super::Models;
@@ -39,12 +39,7 @@ impl Payer {
     ) -> Result<T, String> {
         let purse = self.accounts.begin(&self.who).map_err(|it| it.message)?;
         let Some(purse) = purse else { return Ok(ask(request.max_tokens).0) };
-        let most = Estimate {
-            input_tokens: request.tokens_at_most(),
-            output_tokens: request.max_tokens.unwrap_or(ANSWER_TOKENS_USUAL).into(),
-            price,
-        };
-        let aside = purse.before(&most).map_err(|it| it.message)?;
+        let aside = purse.before(&Estimate::of(request, price)).map_err(|it| it.message)?;
         let enough = aside.output_tokens.map(|it| u32::try_from(it).unwrap_or(u32::MAX));
         let (told, usage, price) = ask([request.max_tokens, enough].into_iter().flatten().min());
         purse.after(aside, &usage, price);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use agent::{Aside, Estimate, NotPaid, Purse, TurnErrorCode};
-use llm::{ANSWER_TOKENS_USUAL, Answer, ErrorKind, Flow, LlmError, Piece, Request, Usage};
+use llm::{Answer, ErrorKind, Flow, LlmError, Piece, Request, Usage};
 use model::Caller;
 
 use super::model::Asks;
@@ -69,11 +69,7 @@ type Paid = Option<(Arc<dyn Purse>, Aside)>;
 /// Has a question paid before it is asked, where somebody pays. Its answer is at most as long as that is enough for.
 fn pay(shared: &Shared, asks: &dyn Asks, request: Request) -> Result<(Paid, Request), NotPaid> {
     let Some(purse) = shared.payer() else { return Ok((None, request)) };
-    let most = Estimate {
-        input_tokens: request.tokens_at_most(),
-        output_tokens: request.max_tokens.unwrap_or(ANSWER_TOKENS_USUAL).into(),
-        price: asks.price(&request.model),
-    };
+    let most = Estimate::of(&request, asks.price(&request.model));
     let aside = purse.before(&most)?;
     let enough = aside.output_tokens.map(|it| u32::try_from(it).unwrap_or(ANSWER_TOKENS_MAX));
     let max_tokens = [request.max_tokens, enough].into_iter().flatten().min();

@@ -2,14 +2,12 @@
 //! answers. Each is judged as if a legacy server had asked, and each answer before it leaves.
 
 use super::Session;
-use super::notice::said;
 use super::result::Answer;
 use super::state::{Open, Relayed, Stage, Subjected, Whence};
 use crate::era;
-use crate::gate::{Begun, Call, Delivery, Kind, Ticket};
+use crate::gate::{Delivery, Kind, Ticket};
 use crate::limits::{INPUT_REQUESTS_MAX, INPUT_ROUNDS_MAX};
 use crate::message::{self, Id, Message};
-use crate::method;
 use crate::shown;
 use serde_json::{Map, Value, json};
 
@@ -96,25 +94,17 @@ impl Session {
         if requests.is_some_and(|it| it.len() > INPUT_REQUESTS_MAX) {
             return Err(TOO_MUCH.to_owned());
         }
-        let name = self.links.get(server).map_or("", |link| link.name.as_str());
         let mut wanted: Vec<Wanted<'a>> = Vec::new();
         for (key, request) in requests.into_iter().flatten() {
             let method = request.get("method").and_then(Value::as_str).unwrap_or_default();
             let params = request.get("params").unwrap_or(&Value::Null);
             let refused = if era::can_answer(&self.client.capabilities, method, params) {
-                let (arguments, kind) = (said(params), method::server_request_kind(method));
-                match self.gate.begin(&Call {
-                    server: name,
-                    kind,
-                    name: method,
-                    arguments: &arguments,
-                }) {
-                    Ok(Begun::Allowed(ticket)) => {
+                match self.begin_request(server, method, params) {
+                    Ok(ticket) => {
                         wanted.push(Wanted { key, method, params, ticket });
                         continue;
                     }
-                    Ok(Begun::Denied { reason } | Begun::Asked { message: reason, .. }) => reason,
-                    Err(error) => error.to_string(),
+                    Err(reason) => reason,
                 }
             } else {
                 "your client cannot give it".to_owned()

@@ -5,7 +5,7 @@ use super::notice::said;
 use super::state::{Phase, Relayed, Stage, Whence};
 use super::words::Said;
 use crate::era::Era;
-use crate::gate::{Begun, Call, Delivery, Kind};
+use crate::gate::{Begun, Call, Delivery, Kind, Ticket};
 use crate::limits::{NOTIFICATION_BYTES_MAX, SERVER_REQUESTS_MAX};
 use crate::message::{
     self, Body, DENIED, INVALID_REQUEST, Id, METHOD_NOT_FOUND, Malformed, Message,
@@ -64,7 +64,7 @@ impl Session {
         id: &Id,
         method: &str,
         message: &Message,
-    ) -> Result<crate::gate::Ticket, (i64, String)> {
+    ) -> Result<Ticket, (i64, String)> {
         let same = self.relayed.values().filter(|it| it.server == server);
         if same.clone().any(|it| it.is(server, id)) {
             return Err((
@@ -81,17 +81,43 @@ impl Session {
         if self.client.era != Some(Era::Legacy) {
             return Err((METHOD_NOT_FOUND, "the client takes no requests".to_owned()));
         }
+        self.begin_request(server, method, message.params()).map_err(|reason| (DENIED, reason))
+    }
+
+    /// Judges a request of a server to the client; the error is the reason.
+    pub(super) fn begin_request(
+        &self,
+        server: usize,
+        method: &str,
+        params: &Value,
+    ) -> Result<Ticket, String> {
         let name = self.links.get(server).map_or("", |link| link.name.as_str());
-        let arguments = said(message.params());
-        let kind = method::server_request_kind(method);
+        let (arguments, kind) = (said(params), method::server_request_kind(method));
         let call = Call { server: name, kind, name: method, arguments: &arguments };
         match self.gate.begin(&call) {
             Ok(Begun::Allowed(ticket)) => Ok(ticket),
             // A person is asked about what the client does, not in the name of a server.
-            Ok(Begun::Denied { reason } | Begun::Asked { message: reason, .. }) => {
-                Err((DENIED, reason))
+            Ok(Begun::Denied { reason } | Begun::Asked { message: reason, .. }) => Err(reason),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+
+    /// Judges the client's answer to a request of a server: what goes to the server in its place, if anything does; the error is
+    /// why nothing goes.
+    pub(super) fn finish_request(
+        &self,
+        ticket: Ticket,
+        answer: &Value,
+        failed: bool,
+    ) -> Result<Option<Value>, String> {
+        match self.gate.finish(ticket, answer, failed) {
+            Ok(Delivery::AsItCame) => Ok(None),
+            Ok(Delivery::Replaced(text)) => {
+                let result = reply::replaced(Kind::Other, Era::Legacy, "", &Value::Null, &text);
+                result.map(Some).ok_or(text)
             }
-            Err(error) => Err((DENIED, error.to_string())),
+            Ok(Delivery::Withheld { reason }) => Err(reason),
+            Err(error) => Err(error.to_string()),
         }
     }
 
@@ -111,25 +137,17 @@ impl Session {
                 return self.input_came(&call, key, ticket, failed, &message);
             }
         };
-        let refused = match self.gate.finish(ticket, message.outcome(), failed) {
-            Ok(Delivery::AsItCame) => {
+        let line = match self.finish_request(ticket, message.outcome(), failed) {
+            Ok(None) => {
                 if origin != *id {
                     message.set_id(&origin);
                 }
-                return self.send_server(server, message.into_line());
+                message.into_line()
             }
-            Ok(Delivery::Replaced(text)) => {
-                match reply::replaced(Kind::Other, Era::Legacy, "", &Value::Null, &text) {
-                    Some(result) => {
-                        return self.send_server(server, message::response(&origin, result));
-                    }
-                    None => text,
-                }
-            }
-            Ok(Delivery::Withheld { reason }) => reason,
-            Err(error) => error.to_string(),
+            Ok(Some(result)) => message::response(&origin, result),
+            Err(reason) => message::error(Some(&origin), DENIED, &reason),
         };
-        self.send_server(server, message::error(Some(&origin), DENIED, &refused));
+        self.send_server(server, line);
     }
 
     fn server_notification(&mut self, server: usize, method: &str, mut message: Message) {

@@ -4,15 +4,12 @@
 //! INVARIANT (OneAnswer): a state is good once, for the very call that was under way.
 
 use super::Session;
-use super::notice::said;
 use super::state::{Open, Stage, Target};
 use crate::approvals::{Subject, random_word};
 use crate::era::{self, Era, META_CAPABILITIES};
-use crate::gate::{Begun, Call, Delivery, Kind, Ticket};
+use crate::gate::{Kind, Ticket};
 use crate::limits::{APPROVAL_WAIT, APPROVALS_MAX};
 use crate::message::{self, DENIED, Id, METHOD_NOT_FOUND, Message};
-use crate::method;
-use crate::reply;
 use serde_json::{Value, json};
 use std::time::Instant;
 
@@ -54,20 +51,8 @@ impl Session {
             return Err(not_taken("the client takes no such requests"));
         }
         let subject = kept.subject.clone();
-        let name = self.links.get(server).map_or("", |link| link.name.as_str());
-        let (arguments, kind) = (said(message.params()), method::server_request_kind(method));
-        let ticket = match self.gate.begin(&Call {
-            server: name,
-            kind,
-            name: method,
-            arguments: &arguments,
-        }) {
-            Ok(Begun::Allowed(ticket)) => ticket,
-            Ok(Begun::Denied { reason } | Begun::Asked { message: reason, .. }) => {
-                return Err((DENIED, reason));
-            }
-            Err(error) => return Err((DENIED, error.to_string())),
-        };
+        let ticket = self.begin_request(server, method, message.params());
+        let ticket = ticket.map_err(|reason| (DENIED, reason))?;
         let word = random_word().filter(|_| self.suspended.len() < APPROVALS_MAX);
         let (Some(word), Some(mut open)) = (word, self.open.remove(&call)) else {
             self.gate.lost(ticket);
@@ -147,16 +132,9 @@ impl Session {
 
     /// The answer as it goes to the server.
     fn judged_answer(&self, ticket: Ticket, asked: &Id, answer: &Value) -> Vec<u8> {
-        match self.gate.finish(ticket, answer, false) {
-            Ok(Delivery::AsItCame) => message::response(asked, answer.clone()),
-            Ok(Delivery::Replaced(text)) => {
-                match reply::replaced(Kind::Other, Era::Legacy, "", &Value::Null, &text) {
-                    Some(result) => message::response(asked, result),
-                    None => message::error(Some(asked), DENIED, &text),
-                }
-            }
-            Ok(Delivery::Withheld { reason }) => message::error(Some(asked), DENIED, &reason),
-            Err(error) => message::error(Some(asked), DENIED, &error.to_string()),
+        match self.finish_request(ticket, answer, false) {
+            Ok(replaced) => message::response(asked, replaced.unwrap_or_else(|| answer.clone())),
+            Err(reason) => message::error(Some(asked), DENIED, &reason),
         }
     }
 

@@ -20,7 +20,7 @@ pub use file::{
     RISK_TURNS_MAX, RateLimits, Readers, Refresh, RiskSettings, Sandbox, SandboxProfile,
     SanitizeSettings, SchedulerSettings, Search, SearchEngine, Sections, Security, ServeSettings,
     ServeTls, Service, Shell, SubAgent, TaintBudget, Task, ToolFilter, Transport, Unit, User,
-    Users, flagged, is_known_action, runs_models, sensitive_actions,
+    Users, flagged, is_higher, is_known_action, runs_models, sensitive_actions,
 };
 pub use glob::{Glob, GlobError, PATTERN_BYTES_MAX};
 pub use keys::{KeyGrant, KeyMode, Keys};

@@ -102,8 +102,8 @@ pub(super) fn totals(
     Ok(totals)
 }
 
-/// The sum of amounts, rounded up where there is more than a float tells apart. One of whole numbers would fail where it
-/// does not fit, and the books would not answer until what was told of so much has left the window.
+/// The sum of amounts, as a float: exact up to 2^53, near beyond. One of whole numbers would fail where it does not fit, and
+/// the books would not answer until what was told of so much has left the window.
 fn sum(row: &Row<'_>, at: usize) -> rusqlite::Result<u64> {
     row.get::<_, f64>(at)
         .map(|it| if it.is_sign_negative() && it != 0.0 { u64::MAX } else { it.ceil() as u64 })

@@ -2,9 +2,10 @@
 
 use policy::access::{
     Domain, Egress, FileSettings, Global, Models, Notifications, Sections, Security, TaintBudget,
+    is_higher,
 };
 
-use super::{Found, has_more, is_higher, serving, unblocks};
+use super::{Found, has_more, serving, unblocks};
 
 /// Whatever is different in the settings.
 pub(super) fn compare(was: &Global, is: &Global, found: &mut Found) {

@@ -181,10 +181,12 @@ async fn session(
     let bytes = digest.first_chunk::<16>().copied().unwrap_or_default();
     let id = Uuid::from_random(bytes).to_string();
     let key = Key { user, agent: with, session: id.clone() };
+    let in_use = app.deletions.enter(&key.user)?;
     let begun = app.blocking(move |app| match app.books.session(&key.user, &key.session)? {
         Some(row) => Ok::<_, BooksError>(row.agent == key.agent),
         None => {
             let of = (key.user.as_str(), key.agent.as_str());
+            let _in_use = in_use;
             let begun = app.books.begin(&key.session, of, SESSIONS_PER_USER_MAX, app.now())?;
             if begun {
                 app.log(Event::SessionCreated, about(&key), json!({ "by": "channel" }));

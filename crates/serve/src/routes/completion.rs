@@ -91,7 +91,7 @@ fn usage(answered: &Answered) -> Value {
 /// Runs the turn; whoever goes away meanwhile interrupts it.
 pub(super) async fn whole(app: &Arc<App>, asked: Asked) -> Result<Answered, Refused> {
     let mut interrupts = Interrupts::new(app, &asked.key);
-    let mut seat = seated(app, &asked)?;
+    let mut seat = seated(app, &asked);
     let (of, ran, waiting) = (Arc::clone(app), asked, interrupts.enqueue());
     let turn = tokio::spawn(async move { turn::run(&of, ran, waiting).await });
     tokio::select! {
@@ -107,11 +107,10 @@ pub(super) async fn whole(app: &Arc<App>, asked: Asked) -> Result<Answered, Refu
     }
 }
 
-/// A place among those who are looked at again when files change. These are no sockets, and are not counted as such.
-fn seated(app: &App, asked: &Asked) -> Result<Seat, Refused> {
+/// A place among those who are looked at again when files change.
+fn seated(app: &App, asked: &Asked) -> Seat {
     let (nobody, _) = channel(1);
-    let seat = app.answers.enter(&asked.known, nobody, usize::MAX);
-    seat.ok_or_else(|| turn::internal("there is no place"))
+    app.answers.join(&asked.known, nobody)
 }
 
 /// The same, as events.
@@ -131,7 +130,7 @@ async fn pump(
 ) {
     let (to, mut from) = channel(OUTGOING_MAX);
     let (id, key) = (app.sockets.number(), asked.key.clone());
-    let Ok(mut seat) = seated(app, &asked) else { return };
+    let mut seat = seated(app, &asked);
     app.rooms.listen(&key, (id, to), None, app.now_ms());
     let mut interrupts = Interrupts::new(app, &key);
     let (of, ran, waiting) = (Arc::clone(app), asked, interrupts.enqueue());
@@ -236,17 +235,9 @@ impl Interrupts {
 
 impl Drop for Interrupts {
     fn drop(&mut self) {
-        // A turn that waits is given up. The one that runs before it is somebody else's to interrupt.
-        if self.done || self.wanted.as_ref().is_none_or(Wanted::give_up) {
-            return;
-        }
-        let (app, key) = (Arc::clone(&self.app), self.key.clone());
-        let interrupt = move || {
-            app.parts.runtime.interrupt(&key.user, &key.agent, &key.session);
-        };
-        // Outside of the server's threads it is over anyway.
-        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
-            runtime.spawn_blocking(interrupt);
+        // The one that runs before a turn that waits is somebody else's to interrupt.
+        if let Some(wanted) = self.wanted.as_ref().filter(|_| !self.done) {
+            wanted.give_up();
         }
     }
 }

@@ -1,7 +1,6 @@
 //! What is kept of a user: to be told, taken along, and deleted.
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use aegx::timestamp;
 use axum::Json;
@@ -17,13 +16,14 @@ use crate::app::App;
 use crate::archive::Archive;
 use crate::auth::{Admin, Caller};
 use crate::body;
-use crate::books::{BooksError, Page, SessionRow};
+use crate::books::{Page, SessionRow};
+use crate::deletion::Deletion;
 use crate::limits::{DELETED_WITHIN, SESSIONS_PER_USER_MAX};
 use crate::log::{About, Event};
 use crate::refusal::Refusal;
 use crate::socket;
 use crate::turn::session_ended;
-use crate::turns::{Held, Key};
+use crate::turns::Key;
 
 /// For how long a budget looks back, in seconds.
 const BUDGET_LOOKS_BACK: i64 = 30 * 86_400;
@@ -161,10 +161,10 @@ pub(crate) async fn delete(
 ) -> Result<Json<Value>, Refusal> {
     is_known(&app, &user).await?;
     let by = caller.known.name().to_string();
-    let (of, held) = (user.clone(), hold(&app, &user).await?);
+    let (of, deletion) = (user.clone(), alone(&app, &user).await?);
     let done = app.blocking(move |app| {
         // Also where whoever asked has hung up.
-        let _held = held;
+        let _deletion = deletion;
         let content = json!({ "by": by, "user": of });
         let receipt = app.record("privacy_deletion", content).map_err(|_| Refusal::broken())?;
         let broken = |_| Refusal::broken();
@@ -195,32 +195,25 @@ pub(crate) async fn delete(
     })))
 }
 
-/// The turns of all sessions of a user, so that nothing begins in them until they are gone. What runs in them is ended.
-async fn hold(app: &Arc<App>, user: &str) -> Result<Vec<Held>, Refusal> {
-    let of = user.to_owned();
-    let keys = app.blocking(move |app| {
-        let rows = app.books.sessions(&of, None, u32::MAX)?;
-        let key = |it: SessionRow| Key { user: of.clone(), agent: it.agent, session: it.id };
-        let keys: Vec<Key> = rows.into_iter().map(key).collect();
-        for key in keys.iter().filter(|it| app.queues.is_busy(it)) {
-            app.parts.runtime.interrupt(&key.user, &key.agent, &key.session);
+/// Ends what runs for a user, and lets nothing begin for them until they are gone.
+async fn alone(app: &Arc<App>, user: &str) -> Result<Deletion, Refusal> {
+    let busy = |why: &'static str| Refusal::new(StatusCode::CONFLICT, "query_in_progress", why);
+    let begun = app.deletions.begin(user);
+    let deletion = begun.ok_or_else(|| busy("somebody deletes the account already"))?;
+    // What began before is in its queue; what comes later is refused.
+    let running = app.queues.keys().into_iter().filter(|it| it.user == user);
+    let running: Vec<Key> = running.collect();
+    let end = move |app: &App| {
+        for key in &running {
+            app.interrupt(key);
             app.parts.runtime.close(&key.user, &key.agent, &key.session);
         }
-        Ok::<_, BooksError>(keys)
-    });
-    let keys = keys.await.and_then(Result::ok).ok_or_else(Refusal::broken)?;
-    let busy = || {
-        let why = "a turn of the user does not end; try again later";
-        Refusal::new(StatusCode::CONFLICT, "query_in_progress", why)
     };
-    let until = Instant::now() + DELETED_WITHIN;
-    let mut held = Vec::new();
-    for key in keys {
-        let waiting = app.queues.enqueue(&key).ok_or_else(busy)?;
-        let left = until.saturating_duration_since(Instant::now());
-        held.push(waiting.turn(left).await.ok_or_else(busy)?);
+    app.blocking(end).await.ok_or_else(Refusal::broken)?;
+    match deletion.alone(DELETED_WITHIN).await {
+        true => Ok(deletion),
+        false => Err(busy("a turn of the user does not end; try again later")),
     }
-    Ok(held)
 }
 
 fn not_deleted(why: String) -> Refusal {

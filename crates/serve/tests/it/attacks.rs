@@ -117,6 +117,21 @@ fn what_is_deleted_is_not_there_again_because_a_turn_was_about_to_begin() {
 }
 
 #[test]
+fn whoever_keeps_messages_waiting_is_deleted_all_the_same() {
+    let world = World::wide();
+    let (mut client, _) = world.subscribed(ANN, "main");
+    for _ in 0..6 {
+        client.message("sleep 60000");
+    }
+    client.until("status");
+    let gone = world.delete("/api/users/ann/data", Some(ROOT));
+    assert_eq!(gone.status, 200, "{}", gone.body);
+    // None of those that waited began.
+    assert_eq!(world.desk.turns().len(), 1);
+    assert_eq!(world.get("/api/sessions", Some(ANN)).json()["sessions"], json!([]));
+}
+
+#[test]
 fn nobody_reads_ends_or_answers_in_sessions_of_others_by_their_ids() {
     let world = World::wide();
     let (mut bob, id) = world.subscribed(BOB, "main");

@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 use std::fs::OpenOptions;
 use std::io::Write as _;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 
@@ -34,8 +35,8 @@ pub(crate) struct Desk {
 
 #[derive(Default)]
 struct State {
-    /// Turns that run, and whether each is to end.
-    running: HashMap<String, bool>,
+    /// Turns that run, and what ends each.
+    running: HashMap<String, Arc<AtomicBool>>,
     /// Questions by session and id, and the answer.
     asked: HashMap<(String, String), Option<bool>>,
     turns: Vec<Turn>,
@@ -44,6 +45,15 @@ struct State {
     reloads: usize,
     /// Questions that were asked, by the session.
     calls: Vec<String>,
+}
+
+/// How often it is looked whether a turn is to end.
+const LOOK: Duration = Duration::from_millis(10);
+
+impl State {
+    fn is_over(&self, session: &str) -> bool {
+        self.running.get(session).is_none_or(|it| it.load(Ordering::Acquire))
+    }
 }
 
 impl Desk {
@@ -71,11 +81,11 @@ impl Desk {
         let end = Instant::now() + at_most;
         let mut state = self.state.lock().unwrap();
         loop {
-            if state.running.get(session).copied().unwrap_or(true) {
+            if state.is_over(session) {
                 return true;
             }
             let Some(left) = end.checked_duration_since(Instant::now()) else { return false };
-            state = self.changed.wait_timeout(state, left).unwrap().0;
+            state = self.changed.wait_timeout(state, left.min(LOOK)).unwrap().0;
         }
     }
 
@@ -85,12 +95,11 @@ impl Desk {
         state.asked.insert(key.clone(), None);
         loop {
             let answer = state.asked.get(&key).copied().flatten();
-            let is_over = state.running.get(session).copied().unwrap_or(true);
-            if answer.is_some() || is_over {
+            if answer.is_some() || state.is_over(session) {
                 state.asked.remove(&key);
                 return answer.unwrap_or(false);
             }
-            state = self.changed.wait_timeout(state, Duration::from_secs(30)).unwrap().0;
+            state = self.changed.wait_timeout(state, LOOK).unwrap().0;
         }
     }
 
@@ -271,7 +280,7 @@ impl Runtime for Desk {
         {
             let mut state = self.state.lock().unwrap();
             state.turns.push(turn.clone());
-            state.running.insert(turn.session.clone(), false);
+            state.running.insert(turn.session.clone(), Arc::clone(&turn.stop));
         }
         let done = self.work(turn, &**purse, on_frame);
         self.state.lock().unwrap().running.remove(&turn.session);
@@ -279,10 +288,9 @@ impl Runtime for Desk {
     }
 
     fn interrupt(&self, _user: &str, _agent: &str, session: &str) {
-        if let Some(over) = self.state.lock().unwrap().running.get_mut(session) {
-            *over = true;
+        if let Some(stop) = self.state.lock().unwrap().running.get(session) {
+            stop.store(true, Ordering::Release);
         }
-        self.changed.notify_all();
     }
 
     fn approve(&self, _user: &str, approval: &Approval) -> bool {

@@ -50,7 +50,7 @@ pub use models::{Api, Endpoint, ModelRef, Models, Price, Task, runs_models};
 pub use parts::{
     Approval, Effort, Grant, Mount, MountMode, Network, Operations, Sandbox, SubAgent,
 };
-pub use sandbox::SandboxProfile;
+pub use sandbox::{SandboxProfile, is_higher};
 pub use sanitize::SanitizeSettings;
 pub use scheduler::{HeartbeatSettings, HoursSettings, JOBS_PER_USER_MAX, SchedulerSettings};
 pub use security::{

@@ -30,6 +30,15 @@ pub struct SandboxProfile {
     allowed_syscalls: Unseen,
 }
 
+/// Is a bound higher than it was? Without one everything is allowed.
+pub fn is_higher<T: PartialOrd>(was: Option<T>, is: Option<T>) -> bool {
+    match (was, is) {
+        (None, _) => false,
+        (Some(_), None) => true,
+        (Some(was), Some(is)) => is > was,
+    }
+}
+
 impl SandboxProfile {
     /// Is something that was required no longer required, or required less strictly?
     #[must_use]
@@ -44,17 +53,12 @@ impl SandboxProfile {
             max_open_files,
             allowed_syscalls: Unseen,
         } = before;
-        let is_higher = |was: &Option<u32>, is: Option<u32>| match (was, is) {
-            (None, _) => false,
-            (Some(_), None) => true,
-            (Some(was), Some(is)) => is > *was,
-        };
         *require_container && !self.require_container
             || *require_seccomp && !self.require_seccomp
             || *require_readonly_root && !self.require_readonly_root
             || *network_namespace && !self.network_namespace
-            || is_higher(max_processes, self.max_processes)
-            || is_higher(max_open_files, self.max_open_files)
+            || is_higher(*max_processes, self.max_processes)
+            || is_higher(*max_open_files, self.max_open_files)
     }
 }
 
