@@ -60,7 +60,7 @@ impl Reached {
     }
 }
 
-/// How much of a limit is used, in whole percents.
+/// The part of a limit that is used, in whole percents.
 #[must_use]
 pub fn percentage(used: f64, limit: f64) -> u64 {
     if limit > 0.0 { (used / limit * 100.0).floor() as u64 } else { 100 }
@@ -89,7 +89,7 @@ pub struct Estimate {
 }
 
 impl Estimate {
-    /// Of this question, to a model with this price.
+    /// Estimates this question to a model with this price.
     #[must_use]
     pub fn of(request: &Request, price: Option<Price>) -> Self {
         let answer = request.max_tokens.unwrap_or(ANSWER_TOKENS_USUAL);

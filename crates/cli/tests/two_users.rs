@@ -7,6 +7,7 @@
     reason = "test helpers; clippy's exceptions cover only `#[test]` functions"
 )]
 
+use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
@@ -159,5 +160,37 @@ fn apart(memory: &str) {
     }
     let sent = lazaret(dir.path(), &["send", "main", "hello", "--user", "bob"]).run();
     assert!(!sent.out.contains(SECRET), "{}", sent.out);
+    assert_eq!(served.end(), 0);
+}
+
+/// The conversations that agents remember.
+fn conversations(home: &Path) -> Vec<String> {
+    let Ok(entries) = std::fs::read_dir(home.join("conversations")) else { return Vec::new() };
+    entries.map(|it| std::fs::read_to_string(it.unwrap().path()).unwrap()).collect()
+}
+
+#[test]
+fn what_was_said_beside_the_server_is_a_users_to_take_and_goes_with_them() {
+    let dir = home(&json!({ "otherwise": { "say": "noted" } }), "");
+    let users = std::fs::read_to_string(dir.path().join("users.yaml")).unwrap();
+    put(dir.path(), "users.yaml", &users.replacen("name: bob,", "name: bob, admin: true,", 1));
+    let served = Served::start(dir.path());
+    // One for all agents, as whoever administers has.
+    let args = ["access", "create", "--user", "bob", "--json"];
+    let made = lazaret(dir.path(), &args).run().objects().remove(0);
+    let bob = made["token"].as_str().unwrap().to_owned();
+    for user in ["ann", "bob"] {
+        let said = lazaret(dir.path(), &["run", "main", SECRET, "--user", user]).run();
+        assert_eq!(said.code, 0, "{}", said.err);
+    }
+    assert_eq!(conversations(dir.path()).iter().filter(|it| it.contains(SECRET)).count(), 2);
+    let path = "/api/users/ann/data";
+    let taken = served.bytes("GET", path, &bob);
+    let shown = String::from_utf8_lossy(&taken);
+    assert!(shown.contains("conversations/main/"), "{shown}");
+    let gone = served.request("DELETE", path, Some(&bob), "");
+    assert_eq!(gone.status, 200, "{}", gone.body);
+    let left = conversations(dir.path());
+    assert_eq!(left.iter().filter(|it| it.contains(SECRET)).count(), 1, "{left:?}");
     assert_eq!(served.end(), 0);
 }

@@ -7,12 +7,13 @@
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use evidence::Receipt;
-use files::{Dir, Kind, Relative};
-use model::{Caller, UserId};
+use files::{Dir, Kind as FileKind, Relative};
+use model::{Caller, Kind, UserId};
 use serde_json::{Value, json};
-use store::{Memory, MemoryRow};
+use store::{Memory, MemoryRow, Oversight as _, SessionRow};
 
 use crate::gate::{Gate, GateError};
 use crate::scheduler;
@@ -106,7 +107,42 @@ impl Belongings {
             .collect();
         let proposals = Value::from(proposals).to_string();
         put("proposals.json", proposals.as_bytes()).map_err(GateError::unable)?;
+        for (who, history) in self.conversations(user)? {
+            if let Some(lines) = history.lines().map_err(GateError::unable)? {
+                let name = format!("conversations/{}/{}.jsonl", who.agent, who.session);
+                put(&name.replace(':', "+"), &lines).map_err(GateError::unable)?;
+            }
+        }
         self.export_workspaces(user, put)
+    }
+
+    /// What agents remember of the sessions of a user, however they were begun: at a server, by a job, by a command.
+    fn conversations(&self, user: &UserId) -> Result<Vec<(Caller, History)>, GateError> {
+        let rows = self.gate.store.sessions(u32::MAX).map_err(GateError::unable)?;
+        let its = rows.into_iter().filter(|it| it.user == *user);
+        let conversation = |it: SessionRow| {
+            let door = Kind::of_static("serve");
+            let who = Caller { user: it.user, agent: it.agent, session: it.id, door };
+            let history = History::of(&self.home, &who).map_err(GateError::unable)?;
+            Ok((who, history))
+        };
+        its.map(conversation).collect()
+    }
+
+    /// Forgets what agents remember of sessions of this user in which nothing was said for so long. Gives how many.
+    ///
+    /// # Errors
+    /// If something could not be removed.
+    pub fn forget_quiet(&self, user: &UserId, longer_than: Duration) -> Result<usize, GateError> {
+        let mut gone = 0;
+        for (_, history) in self.conversations(user)? {
+            let quiet = history.quiet_for().map_err(GateError::unable)?;
+            if quiet.is_some_and(|it| it > longer_than) {
+                history.forget().map_err(GateError::unable)?;
+                gone += 1;
+            }
+        }
+        Ok(gone)
     }
 
     /// Deletes everything of a user. Skills that a person made active stay: they are the operator's.
@@ -120,6 +156,9 @@ impl Belongings {
         }
         gone.jobs = scheduler::forget(&self.home, user, receipt).map_err(GateError::unable)?;
         gone.proposals = self.skills().forget(user, receipt).map_err(GateError::unable)?;
+        for (_, history) in self.conversations(user)? {
+            history.forget().map_err(GateError::unable)?;
+        }
         let mut stays = None;
         for (_, path) in self.workspaces(user)? {
             match take_away(&path).and_then(crate::workspace::Gone::whole) {
@@ -194,13 +233,13 @@ impl Belongings {
                         continue;
                     };
                     match it.stat.kind {
-                        Kind::Folder if folders <= FOLDERS_MAX => waiting.push(path),
-                        Kind::File => match dir.read_of_one_name(&path, FILE_BYTES_MAX) {
+                        FileKind::Folder if folders <= FOLDERS_MAX => waiting.push(path),
+                        FileKind::File => match dir.read_of_one_name(&path, FILE_BYTES_MAX) {
                             Ok(bytes) => put(&format!("workspaces/{agent}/{path}"), &bytes)
                                 .map_err(GateError::unable)?,
                             Err(error) => missed(path.to_string(), error.to_string()),
                         },
-                        Kind::Folder | Kind::Link | Kind::Special => {
+                        FileKind::Folder | FileKind::Link | FileKind::Special => {
                             missed(path.to_string(), "it is no file".to_owned());
                         }
                     }

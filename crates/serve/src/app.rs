@@ -4,7 +4,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use aegx::RecordType;
 use agent::Runtime;
@@ -72,11 +72,12 @@ pub trait Personal: Send + Sync {
     /// If something could not be deleted.
     fn delete(&self, user: &str, receipt: &Receipt) -> Result<Deleted, String>;
 
-    /// Deletes workspaces in which nothing was changed for so many seconds. Gives how many.
+    /// Deletes workspaces in which nothing was changed for longer than `workspaces`, and what agents remember of sessions in
+    /// which nothing was said for longer than `sessions`. Gives how many.
     ///
     /// # Errors
     /// If something could not be deleted.
-    fn retain(&self, seconds: u64) -> Result<usize, String>;
+    fn retain(&self, workspaces: Duration, sessions: Duration) -> Result<usize, String>;
 }
 
 /// Takes a file, or says why it takes no more.
@@ -239,9 +240,10 @@ impl App {
 
     /// Interrupts the turn of a session that runs, or is about to.
     pub(crate) fn interrupt(&self, key: &Key) {
-        self.queues.interrupt(key);
-        // What no message began, such as the turn of a job, is in no queue.
-        self.parts.runtime.interrupt(&key.user, &key.agent, &key.session);
+        // A turn that no message began, such as that of a job, is in no queue.
+        if !self.queues.interrupt(key) {
+            self.parts.runtime.interrupt(&key.user, &key.agent, &key.session);
+        }
     }
 
     pub(crate) fn now(&self) -> i64 {

@@ -1,21 +1,26 @@
-//! Users for whom something is done now, and users whose account is being deleted: nobody is both.
+//! Users for whom something is done now, and users whose account is being deleted.
+//!
+//! INVARIANT (NothingLeft): nothing begins for a user who is being deleted, and nothing is deleted before everything has ended
+//! that had begun. Whatever can leave something behind of a user holds an [`InUse`].
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
 
 use crate::frame::ErrorCode;
 use crate::turn::Refused;
 
-/// Who is in use, and who is being deleted.
+/// The reason why nothing begins.
+pub(crate) const BEING_DELETED: &str = "the account is being deleted";
+
+/// Users of whom something is done, or who are being deleted.
 #[derive(Clone, Default)]
 pub(crate) struct Deletions(Arc<Mutex<HashMap<String, Account>>>);
 
 #[derive(Default)]
 struct Account {
-    /// Turns that run, and sessions that are being begun.
+    /// Turns that run, wherever they were begun, and sessions that are being begun.
     in_use: usize,
-    is_deleted: bool,
+    being_deleted: bool,
 }
 
 /// Something is done for a user until this is dropped: what it leaves behind is there before a deletion looks for it.
@@ -30,27 +35,26 @@ pub(crate) struct Deletion {
     user: String,
 }
 
-/// How often it is looked whether everything has ended.
-const LOOK: Duration = Duration::from_millis(10);
-
 impl Deletions {
-    /// Something begins for this user.
+    /// Begins something for this user.
+    ///
+    /// # Errors
+    /// If they are being deleted.
     pub(crate) fn enter(&self, user: &str) -> Result<InUse, Refused> {
         let mut all = self.held();
         let account = all.entry(user.to_owned()).or_default();
-        if account.is_deleted {
-            let why = "the account is being deleted";
-            return Err(Refused::new(ErrorCode::AccessDenied, why));
+        if account.being_deleted {
+            return Err(Refused::new(ErrorCode::AccessDenied, BEING_DELETED));
         }
         account.in_use = account.in_use.saturating_add(1);
         Ok(InUse { of: self.clone(), user: user.to_owned() })
     }
 
-    /// From now on nothing begins for this user. None if somebody deletes them already.
+    /// Lets nothing begin for this user from now on. None if somebody deletes them already.
     pub(crate) fn begin(&self, user: &str) -> Option<Deletion> {
         let mut all = self.held();
         let account = all.entry(user.to_owned()).or_default();
-        let is_first = !std::mem::replace(&mut account.is_deleted, true);
+        let is_first = !std::mem::replace(&mut account.being_deleted, true);
         is_first.then(|| Deletion { of: self.clone(), user: user.to_owned() })
     }
 
@@ -59,7 +63,7 @@ impl Deletions {
         let mut all = self.held();
         let Some(account) = all.get_mut(user) else { return };
         change(account);
-        if account.in_use == 0 && !account.is_deleted {
+        if account.in_use == 0 && !account.being_deleted {
             all.remove(user);
         }
     }
@@ -70,17 +74,16 @@ impl Deletions {
 }
 
 impl Deletion {
-    /// Waits until everything has ended that had begun before. False if that takes too long.
-    pub(crate) async fn alone(&self, at_most: Duration) -> bool {
-        let until = Instant::now() + at_most;
-        let is_in_use = || self.of.held().get(&self.user).is_some_and(|it| it.in_use > 0);
-        while is_in_use() {
-            if Instant::now() >= until {
-                return false;
-            }
-            tokio::time::sleep(LOOK).await;
-        }
-        true
+    /// Tells whether something that had begun before still goes on.
+    pub(crate) fn is_awaited(&self) -> bool {
+        self.of.held().get(&self.user).is_some_and(|it| it.in_use > 0)
+    }
+}
+
+impl InUse {
+    /// Tells whether the user is being deleted since.
+    pub(crate) fn is_to_end(&self) -> bool {
+        self.of.held().get(&self.user).is_some_and(|it| it.being_deleted)
     }
 }
 
@@ -92,7 +95,7 @@ impl Drop for InUse {
 
 impl Drop for Deletion {
     fn drop(&mut self) {
-        self.of.change(&self.user, |it| it.is_deleted = false);
+        self.of.change(&self.user, |it| it.being_deleted = false);
     }
 }
 
@@ -102,22 +105,20 @@ mod tests {
 
     #[test]
     fn whoever_is_being_deleted_begins_nothing_and_what_had_begun_ends_first() {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
-        runtime.block_on(async {
-            let all = Deletions::default();
-            let runs = all.enter("ann").unwrap();
-            let deletion = all.begin("ann").unwrap();
-            assert!(all.begin("ann").is_none());
-            let refused = all.enter("ann").err().unwrap();
-            assert_eq!(refused.code, ErrorCode::AccessDenied);
-            assert!(all.enter("bob").is_ok());
-            assert!(!deletion.alone(Duration::from_millis(30)).await);
-            drop(runs);
-            assert!(deletion.alone(Duration::from_millis(30)).await);
-            drop(deletion);
-            assert!(all.enter("ann").is_ok());
-            // Nobody is remembered for whom nothing is done.
-            assert!(all.held().is_empty());
-        });
+        let all = Deletions::default();
+        let runs = all.enter("ann").unwrap();
+        assert!(!runs.is_to_end());
+        let deletion = all.begin("ann").unwrap();
+        assert!(all.begin("ann").is_none());
+        let refused = all.enter("ann").err().unwrap();
+        assert_eq!(refused.code, ErrorCode::AccessDenied);
+        assert!(all.enter("bob").is_ok());
+        assert!(deletion.is_awaited() && runs.is_to_end());
+        drop(runs);
+        assert!(!deletion.is_awaited());
+        drop(deletion);
+        assert!(all.enter("ann").is_ok());
+        // Nobody is remembered for whom nothing is done.
+        assert!(all.held().is_empty());
     }
 }

@@ -34,6 +34,7 @@ mod refusal;
 mod relay;
 mod reload;
 mod restart;
+mod retention;
 mod rooms;
 mod routes;
 mod rules;

@@ -13,18 +13,18 @@ use tokio::sync::watch;
 
 use crate::admit::{charge, may_use};
 use crate::app::{App, Parts, StartError};
-use crate::books::{BooksError, Forgotten};
 use crate::certificate::Certificate;
 use crate::channels;
 use crate::directory::Directory;
 use crate::frame::ErrorCode;
-use crate::limits::{BLOCKING_THREADS_MAX, DRAIN_MAX, STALE_MAX, SWEEP, WORKERS_END_MAX};
+use crate::limits::{BLOCKING_THREADS_MAX, DRAIN_MAX, WORKERS_END_MAX};
 use crate::listen;
 use crate::log::{About, Event};
 use crate::lookout::Lookout;
 use crate::opening::open_session;
 use crate::reload::{self, Reloaded};
 use crate::restart;
+use crate::retention::keep_house;
 use crate::rules::Rules;
 use crate::sockets::Closing;
 use crate::turn::{self, Asked, Refused};
@@ -59,9 +59,6 @@ pub(crate) enum Stage {
 
 /// Threads that answer requests. They never block.
 const THREADS: usize = 2;
-/// A day.
-const DAY: Duration = Duration::from_secs(86_400);
-const DAY_SECONDS: i64 = 86_400;
 /// How long sockets may take to hear that it is over.
 const CLOSE_MAX: Duration = Duration::from_secs(2);
 /// How often it is looked whether all turns have ended.
@@ -202,70 +199,6 @@ async fn close_workers(app: &Arc<App>) {
         }
     };
     let _ = tokio::time::timeout(WORKERS_END_MAX, ended).await;
-}
-
-/// Forgets what is too old: frames often, books once a day.
-async fn keep_house(app: Arc<App>) {
-    let mut kept: Option<tokio::time::Instant> = None;
-    loop {
-        app.rooms.sweep();
-        if kept.is_none_or(|it| it.elapsed() >= DAY) {
-            kept = Some(tokio::time::Instant::now());
-            let forgotten = app.blocking(retain).await.unwrap_or(Ok(Forgotten::default()));
-            match forgotten {
-                Ok(it) => app.log(Event::PrivacyRetention, About::default(), json!(it)),
-                Err(error) => {
-                    let details = json!({ "why": error.to_string() });
-                    app.log(Event::InternalError, About::default(), details);
-                }
-            }
-        }
-        tokio::time::sleep(SWEEP).await;
-    }
-}
-
-fn retain(app: &App) -> Result<Forgotten, BooksError> {
-    let privacy = app.directory().settings.privacy.clone();
-    let since = |days: u64| {
-        let seconds = i64::try_from(days).unwrap_or(i64::MAX).saturating_mul(DAY_SECONDS);
-        app.now().saturating_sub(seconds)
-    };
-    let workspaces = privacy.workspace_retention_days.get().saturating_mul(DAY.as_secs());
-    if let Err(why) = app.parts.personal.retain(workspaces) {
-        app.log(Event::InternalError, About::default(), json!({ "why": why }));
-    }
-    let sessions = forget_stale(app, since(privacy.session_retention_days.get()))?;
-    let spending = app.books.forget_spending(since(privacy.usage_retention_days.get()))?;
-    Ok(Forgotten { sessions, spending, consent: 0 })
-}
-
-/// Forgets sessions in which nothing was said since `since`: first what lies in files, then the row that knows of it.
-fn forget_stale(app: &App, since: i64) -> Result<usize, BooksError> {
-    let mut forgotten = 0;
-    loop {
-        let stale = app.books.stale(since, STALE_MAX)?;
-        let before = forgotten;
-        for (user, agent, session) in stale {
-            let key = Key { user, agent, session };
-            // Nothing begins in it until it is gone.
-            let Some(_held) = app.queues.take(&key) else { continue };
-            app.parts.runtime.close(&key.user, &key.agent, &key.session);
-            match app.parts.personal.forget(&key.user, &key.agent, &key.session) {
-                Ok(()) => {
-                    if app.books.forget_stale(&key.session, since)? {
-                        forgotten += 1;
-                        app.rooms.forget(&key);
-                        turn::session_ended(app, &key, "retention");
-                    }
-                }
-                // The row stays, so that it is tried again.
-                Err(why) => app.log(Event::InternalError, About::default(), json!({ "why": why })),
-            }
-        }
-        if forgotten == before {
-            return Ok(forgotten);
-        }
-    }
 }
 
 impl Handle {

@@ -92,7 +92,7 @@ impl Sockets {
     }
 
     /// Takes somebody in who is looked at again when files change, and counts as no socket.
-    pub(crate) fn join(self: &Arc<Self>, known: &Known, to: Sender<Outgoing>) -> Seat {
+    pub(crate) fn sit(self: &Arc<Self>, known: &Known, to: Sender<Outgoing>) -> Seat {
         self.seat(&mut self.lock(), known, to)
     }
 

@@ -13,6 +13,7 @@ use policy::access::{Budget, Limits, Prices, Unit, User};
 use crate::admit::may_use;
 use crate::app::App;
 use crate::books::{Account, Books, Exceeded, Spent, Totals, windows};
+use crate::deletion::{BEING_DELETED, InUse};
 use crate::limits::WARN_PERCENT;
 use crate::server::Handle;
 
@@ -25,6 +26,8 @@ pub(crate) struct Tab {
     session: String,
     /// For models that have no price of their own.
     price: Option<Price>,
+    /// Held by a turn that is in no queue of the server.
+    in_use: Option<InUse>,
     state: Mutex<State>,
 }
 
@@ -61,6 +64,7 @@ impl Tab {
             agent: agent.to_owned(),
             session: session.to_owned(),
             price: prices.map(price_of),
+            in_use: None,
             state: Mutex::default(),
         }
     }
@@ -139,6 +143,9 @@ impl Tab {
 
 impl Purse for Tab {
     fn before(&self, most: &Estimate) -> Result<Aside, NotPaid> {
+        if self.in_use.as_ref().is_some_and(InUse::is_to_end) {
+            return Err(NotPaid::new(TurnErrorCode::AccessDenied, BEING_DELETED));
+        }
         let most = Estimate { price: most.price.or(self.price), ..*most };
         if most.price.is_none() && self.is_in_dollars() {
             let why = "the budget is in dollars, and neither `models.prices` nor `serve.prices` says what the model costs";
@@ -230,6 +237,7 @@ impl Handle {
         agent: &str,
         session: &str,
     ) -> Result<Option<Arc<dyn Purse>>, TurnError> {
+        let in_use = self.in_use(user)?;
         let directory = self.app.directory();
         // A job is no way around what its owner has to agree to.
         let wanted = &directory.settings.privacy.policy_version.0;
@@ -237,7 +245,7 @@ impl Handle {
         if agreed.as_ref() != Some(wanted) {
             return Err(not_agreed(wanted));
         }
-        self.purse_here(user, agent, session)
+        self.purse_while(in_use, (user, agent, session))
     }
 
     /// The same for the operator at this machine, who needs not agree to their own policy.
@@ -250,6 +258,20 @@ impl Handle {
         agent: &str,
         session: &str,
     ) -> Result<Option<Arc<dyn Purse>>, TurnError> {
+        self.purse_while(self.in_use(user)?, (user, agent, session))
+    }
+
+    /// Begins something for a user, unless they are being deleted.
+    fn in_use(&self, user: &str) -> Result<InUse, TurnError> {
+        let entered = self.app.deletions.enter(user);
+        entered.map_err(|it| TurnError::new(TurnErrorCode::AccessDenied, it.message))
+    }
+
+    fn purse_while(
+        &self,
+        in_use: InUse,
+        (user, agent, session): (&str, &str, &str),
+    ) -> Result<Option<Arc<dyn Purse>>, TurnError> {
         let directory = self.app.directory();
         // Without a users file this is one person's machine, and there is no budget.
         if directory.users.iter().next().is_none() {
@@ -259,6 +281,7 @@ impl Handle {
         let known = directory.named(user).ok_or_else(|| refused(NO_USER.to_owned()))?;
         may_use(&directory, &known, agent).map_err(|it| refused(it.message))?;
         let tab = Tab::new(&self.app, &known.user, agent, session);
+        let tab = Tab { in_use: Some(in_use), ..tab };
         Ok(Some(Arc::new(tab.opened().map_err(|it| *it)?)))
     }
 }

@@ -25,7 +25,7 @@ pub(crate) struct Queues(Arc<Mutex<HashMap<Key, Queue>>>);
 
 struct Queue {
     turn: Arc<Semaphore>,
-    /// What stops the one whose turn it is, and those who wait, in their order.
+    /// The flags that stop the one whose turn it is, and those who wait, in their order.
     present: VecDeque<Arc<AtomicBool>>,
 }
 
@@ -34,9 +34,10 @@ type Turn = Pin<Box<dyn Future<Output = Result<OwnedSemaphorePermit, AcquireErro
 
 /// A place in a queue, kept for whoever waits.
 pub(crate) struct Waiting {
+    /// Given up before the turn: whoever has the turn is the first.
+    place: Place,
     turn: Turn,
     held: Option<OwnedSemaphorePermit>,
-    place: Place,
     wanted: Wanted,
 }
 
@@ -66,12 +67,13 @@ impl Wanted {
 
 /// It is one's turn, until this is dropped.
 pub(crate) struct Held {
-    _turn: OwnedSemaphorePermit,
+    /// Given up before the turn, as in [`Waiting`].
     place: Place,
+    _turn: OwnedSemaphorePermit,
 }
 
 impl Held {
-    /// What stops it.
+    /// The flag that stops it.
     pub(crate) fn stop(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.place.stop)
     }
@@ -87,30 +89,37 @@ struct Place {
 impl Queues {
     /// Takes a place at the end of the queue, now. None if too many wait.
     pub(crate) fn enqueue(&self, key: &Key) -> Option<Waiting> {
-        let (turn, place) = self.enter(key)?;
-        let mut turn: Turn = Box::pin(turn.acquire_owned());
-        // The semaphore serves in the order in which it was first asked: that is here, not when somebody waits.
+        let stop = Arc::<AtomicBool>::default();
+        let wanted = Wanted { state: Arc::default(), stop: Arc::clone(&stop) };
+        let mut all = self.lock();
+        let new = || Queue { turn: Arc::new(Semaphore::new(1)), present: VecDeque::new() };
+        let queue = all.entry(key.clone()).or_insert_with(new);
+        if queue.present.len() >= WAITING_MAX {
+            return None;
+        }
+        let mut turn: Turn = Box::pin(Arc::clone(&queue.turn).acquire_owned());
+        // The semaphore serves in the order in which it was first asked: that is here, in the order of those who are present.
         let mut nobody = Context::from_waker(Waker::noop());
         let held = match turn.as_mut().poll(&mut nobody) {
             Poll::Ready(held) => Some(held.ok()?),
             Poll::Pending => None,
         };
-        let wanted = Wanted { state: Arc::default(), stop: Arc::clone(&place.stop) };
-        Some(Waiting { turn, held, place, wanted })
+        queue.present.push_back(Arc::clone(&stop));
+        let place = Place { queues: self.clone(), key: key.clone(), stop };
+        Some(Waiting { place, turn, held, wanted })
     }
 
     /// The turn of a session in which nobody runs or waits, so that nothing begins in it meanwhile.
     pub(crate) fn take(&self, key: &Key) -> Option<Held> {
         let Waiting { held, place, .. } = self.enqueue(key)?;
-        Some(Held { _turn: held?, place })
+        held.map(|turn| Held { place, _turn: turn })
     }
 
-    /// The turn of a session that runs is to end; where none does, the next one.
-    pub(crate) fn interrupt(&self, key: &Key) {
+    /// Ends the turn of a session that runs; where none does, the next one. False if nobody is there.
+    pub(crate) fn interrupt(&self, key: &Key) -> bool {
         let all = self.lock();
-        if let Some(stop) = all.get(key).and_then(|it| it.present.front()) {
-            stop.store(true, Ordering::Release);
-        }
+        let first = all.get(key).and_then(|it| it.present.front());
+        first.inspect(|stop| stop.store(true, Ordering::Release)).is_some()
     }
 
     /// Does nobody run or wait?
@@ -133,19 +142,6 @@ impl Queues {
         self.lock().keys().filter(|it| it.user == key.user && *it != key).count()
     }
 
-    fn enter(&self, key: &Key) -> Option<(Arc<Semaphore>, Place)> {
-        let mut all = self.lock();
-        let new = || Queue { turn: Arc::new(Semaphore::new(1)), present: VecDeque::new() };
-        let queue = all.entry(key.clone()).or_insert_with(new);
-        if queue.present.len() >= WAITING_MAX {
-            return None;
-        }
-        let stop = Arc::<AtomicBool>::default();
-        queue.present.push_back(Arc::clone(&stop));
-        let place = Place { queues: self.clone(), key: key.clone(), stop };
-        Some((Arc::clone(&queue.turn), place))
-    }
-
     fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<Key, Queue>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -160,7 +156,7 @@ impl Waiting {
     /// Waits for one's turn, at most so long. None if it does not come, or is not wanted any more; whoever stops waiting is
     /// forgotten.
     pub(crate) async fn turn(self, at_most: Duration) -> Option<Held> {
-        let Self { turn, held, place, wanted } = self;
+        let Self { place, turn, held, wanted } = self;
         let turn = match held {
             Some(held) => held,
             None => tokio::time::timeout(at_most, turn).await.ok()?.ok()?,
@@ -168,7 +164,7 @@ impl Waiting {
         if !wanted.set(BEGUN) {
             return None;
         }
-        Some(Held { _turn: turn, place })
+        Some(Held { place, _turn: turn })
     }
 }
 
@@ -274,7 +270,7 @@ mod tests {
         run(async {
             let queues = Queues::default();
             let _first = queues.enqueue(&key("a")).unwrap().turn(LONG).await.unwrap();
-            let waiting: Vec<_> = (1..WAITING_MAX).map(|_| queues.enter(&key("a"))).collect();
+            let waiting: Vec<_> = (1..WAITING_MAX).map(|_| queues.enqueue(&key("a"))).collect();
             assert!(waiting.iter().all(Option::is_some));
             assert!(queues.enqueue(&key("a")).is_none());
         });

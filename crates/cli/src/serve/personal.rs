@@ -68,14 +68,18 @@ impl Personal for Files {
         })
     }
 
-    fn retain(&self, seconds: u64) -> Result<usize, String> {
+    fn retain(&self, workspaces: Duration, sessions: Duration) -> Result<usize, String> {
         let users = host::users(&self.home, &policy::access::KnownTools::default());
         let Some(users) = users.map_err(|it| it.to_string())? else { return Ok(0) };
         let (mut gone, mut failed) = (0, None);
         for user in users.iter() {
+            match self.belongings.forget_quiet(&user.name, sessions) {
+                Ok(it) => gone += it,
+                Err(error) => failed = failed.or(Some(told(error))),
+            }
             for (_, path) in self.belongings.workspaces(&user.name).map_err(told)? {
                 // What one user has left there keeps nobody else's from going.
-                let removed = quiet(&path).and_then(|it| match it > Duration::from_secs(seconds) {
+                let removed = quiet(&path).and_then(|it| match it > workspaces {
                     true => take_away(&path).and_then(Gone::whole).map(|_| 1),
                     false => Ok(0),
                 });

@@ -179,6 +179,10 @@ impl Speaks for Beside {
     fn account(&self, turn: &Turn, on_frame: &mut dyn FnMut(Frame)) -> Result<Account, Untold> {
         let mut hearer = held(&self.hearer);
         self.say_again(&Say::Turn { content: turn.content.clone() }, &mut hearer)?;
+        // Whoever wanted it to end meanwhile was not heard, or before there was something to end.
+        if turn.stop.load(Ordering::Acquire) {
+            self.say(&Say::Interrupt {})?;
+        }
         let outcome = loop {
             let told = hearer.hear_whenever().map_err(Untold::gone)?;
             match serde_json::from_value::<Told>(told).map_err(Untold::gone)? {
@@ -218,8 +222,9 @@ impl Speaks for Beside {
         self.say(&Say::Approve { tool_id, approved }).is_ok()
     }
 
-    fn interrupt(&self, _: &Turn) {
-        // If it has gone, the turn ends with that.
+    fn interrupt(&self, turn: &Turn) {
+        turn.stop.store(true, Ordering::Release);
+        // If it has gone, the turn ends with that, or is about to be said to the next one.
         let _ = self.say(&Say::Interrupt {});
     }
 }

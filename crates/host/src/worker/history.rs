@@ -3,6 +3,7 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use aegx::Digest;
 use llm::{Block, Message, Role};
@@ -44,6 +45,26 @@ impl History {
         let name = format!("{}.jsonl", Digest::of(name.as_bytes()).to_hex().as_str());
         let path = files::safe_path(&folder, &[name]).map_err(io::Error::other)?;
         Ok(Self { path })
+    }
+
+    /// All turns, a line each, as far as they are read; none if nothing was said.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub fn lines(&self) -> io::Result<Option<Vec<u8>>> {
+        files::private::read_last_lines(&self.path, HISTORY_BYTES_MAX)
+    }
+
+    /// The time since something was said; none if nothing was, ever.
+    ///
+    /// # Errors
+    /// If that cannot be looked up.
+    pub fn quiet_for(&self) -> io::Result<Option<Duration>> {
+        match self.path.symlink_metadata() {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            // Whoever set the clock back has said something just now.
+            found => Ok(Some(found?.modified()?.elapsed().unwrap_or_default())),
+        }
     }
 
     /// Forgets all turns. Was there something?

@@ -110,7 +110,7 @@ pub(super) async fn whole(app: &Arc<App>, asked: Asked) -> Result<Answered, Refu
 /// A place among those who are looked at again when files change.
 fn seated(app: &App, asked: &Asked) -> Seat {
     let (nobody, _) = channel(1);
-    app.answers.join(&asked.known, nobody)
+    app.answers.sit(&asked.known, nobody)
 }
 
 /// The same, as events.

@@ -1,8 +1,10 @@
 //! What is kept of a user: to be told, taken along, and deleted.
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use aegx::timestamp;
+use agent::WorkerShown;
 use axum::Json;
 use axum::body::Body;
 use axum::extract::{Path, State};
@@ -24,6 +26,9 @@ use crate::refusal::Refusal;
 use crate::socket;
 use crate::turn::session_ended;
 use crate::turns::Key;
+
+/// How often it is looked whether everything of a user has ended.
+const LOOK: Duration = Duration::from_millis(50);
 
 /// For how long a budget looks back, in seconds.
 const BUDGET_LOOKS_BACK: i64 = 30 * 86_400;
@@ -161,7 +166,7 @@ pub(crate) async fn delete(
 ) -> Result<Json<Value>, Refusal> {
     is_known(&app, &user).await?;
     let by = caller.known.name().to_string();
-    let (of, deletion) = (user.clone(), alone(&app, &user).await?);
+    let (of, deletion) = (user.clone(), end_all_of(&app, &user).await?);
     let done = app.blocking(move |app| {
         // Also where whoever asked has hung up.
         let _deletion = deletion;
@@ -196,24 +201,29 @@ pub(crate) async fn delete(
 }
 
 /// Ends what runs for a user, and lets nothing begin for them until they are gone.
-async fn alone(app: &Arc<App>, user: &str) -> Result<Deletion, Refusal> {
+async fn end_all_of(app: &Arc<App>, user: &str) -> Result<Deletion, Refusal> {
     let busy = |why: &'static str| Refusal::new(StatusCode::CONFLICT, "query_in_progress", why);
     let begun = app.deletions.begin(user);
     let deletion = begun.ok_or_else(|| busy("somebody deletes the account already"))?;
-    // What began before is in its queue; what comes later is refused.
-    let running = app.queues.keys().into_iter().filter(|it| it.user == user);
-    let running: Vec<Key> = running.collect();
-    let end = move |app: &App| {
-        for key in &running {
-            app.interrupt(key);
-            app.parts.runtime.close(&key.user, &key.agent, &key.session);
+    let until = Instant::now() + DELETED_WITHIN;
+    while deletion.is_awaited() {
+        if Instant::now() >= until {
+            return Err(busy("a turn of the user does not end; try again later"));
         }
-    };
-    app.blocking(end).await.ok_or_else(Refusal::broken)?;
-    match deletion.alone(DELETED_WITHIN).await {
-        true => Ok(deletion),
-        false => Err(busy("a turn of the user does not end; try again later")),
+        let of = user.to_owned();
+        // Each time: a turn that had begun may have had no worker a moment ago.
+        app.blocking(move |app| interrupt_all_of(app, &of)).await.ok_or_else(Refusal::broken)?;
+        tokio::time::sleep(LOOK).await;
     }
+    Ok(deletion)
+}
+
+/// Interrupts the turns of a user, those of jobs as well. One that was begun elsewhere ends with its next question to a model.
+fn interrupt_all_of(app: &App, user: &str) {
+    let in_queues = app.queues.keys().into_iter().filter(|it| it.user == user);
+    let workers = app.parts.runtime.workers().into_iter().filter(|it| it.user == user);
+    let keys = workers.map(|WorkerShown { user, agent, session, .. }| Key { user, agent, session });
+    in_queues.chain(keys).for_each(|it| app.interrupt(&it));
 }
 
 fn not_deleted(why: String) -> Refusal {

@@ -3,7 +3,9 @@
 use std::io::{ErrorKind, Write as _};
 use std::net::TcpStream;
 use std::thread;
+use std::time::{Duration, Instant};
 
+use agent::{Estimate, TurnErrorCode};
 use serde_json::{Value, json};
 use tokio_tungstenite::tungstenite::{self, Message};
 
@@ -129,6 +131,29 @@ fn whoever_keeps_messages_waiting_is_deleted_all_the_same() {
     // None of those that waited began.
     assert_eq!(world.desk.turns().len(), 1);
     assert_eq!(world.get("/api/sessions", Some(ANN)).json()["sessions"], json!([]));
+}
+
+#[test]
+fn what_runs_for_a_user_beside_the_server_ends_before_they_are_deleted() {
+    let world = World::wide();
+    let began = || world.handle.purse("ann", "main", "of-a-job");
+    let purse = began().unwrap().unwrap();
+    let question = Estimate { input_tokens: 1, output_tokens: 1, price: None };
+    let aside = purse.before(&question).unwrap();
+    purse.after(aside, &llm::Usage::default(), None);
+    thread::scope(|scope| {
+        let deleting = scope.spawn(|| world.delete("/api/users/ann/data", Some(ROOT)));
+        // Its next question is not asked, and no other turn begins.
+        let patience = Instant::now() + Duration::from_secs(15);
+        while purse.before(&question).is_ok() {
+            assert!(Instant::now() < patience, "nobody told it");
+            thread::sleep(Duration::from_millis(20));
+        }
+        assert_eq!(began().err().unwrap().code, TurnErrorCode::AccessDenied);
+        assert!(!deleting.is_finished());
+        drop(purse);
+        assert_eq!(deleting.join().unwrap().status, 200);
+    });
 }
 
 #[test]

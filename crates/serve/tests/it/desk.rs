@@ -348,7 +348,7 @@ impl Personal for Desk {
         Ok(Deleted { memory_files: 1, workspace_files: 2, jobs: 3, proposals: 4 })
     }
 
-    fn retain(&self, _: u64) -> Result<usize, String> {
+    fn retain(&self, _: Duration, _: Duration) -> Result<usize, String> {
         Ok(0)
     }
 }

@@ -30,7 +30,7 @@ pub struct SandboxProfile {
     allowed_syscalls: Unseen,
 }
 
-/// Is a bound higher than it was? Without one everything is allowed.
+/// Tells whether a bound is higher than it was. Without one everything is allowed.
 pub fn is_higher<T: PartialOrd>(was: Option<T>, is: Option<T>) -> bool {
     match (was, is) {
         (None, _) => false,
