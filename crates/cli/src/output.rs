@@ -57,6 +57,15 @@ pub(crate) fn told(is_json: bool, text: &str) {
     }
 }
 
+/// Tells what was done: a program by one JSON object, a person by a line.
+pub(crate) fn done(is_json: bool, value: &Value, text: &str) {
+    if is_json {
+        json(value);
+    } else {
+        told(false, text);
+    }
+}
+
 /// A next step, beside the result.
 pub(crate) fn hint(text: &str) {
     if !is_quiet() {

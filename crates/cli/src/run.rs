@@ -209,6 +209,42 @@ mod tests {
         command.get_subcommands().for_each(|it| texts(it, found));
     }
 
+    /// Commands that speak a protocol, a terminal or another program's language, or print one document.
+    const WITHOUT_JSON: [&str; 12] = [
+        "agents bench",
+        "catalogue propose",
+        "chat",
+        "completions",
+        "daemon run",
+        "exec",
+        "ipc",
+        "man",
+        "policy schema",
+        "serve",
+        "skills run",
+        "vault export",
+    ];
+
+    /// Commands that tell something and know no `--json`.
+    fn mute(command: &clap::Command, path: &str, found: &mut Vec<String>) {
+        for it in command.get_subcommands().filter(|it| it.get_name() != "help") {
+            let name = format!("{path} {}", it.get_name()).trim().to_owned();
+            if it.has_subcommands() {
+                mute(it, &name, found);
+            } else if it.get_arguments().all(|it| it.get_id() != "json") {
+                found.push(name);
+            }
+        }
+    }
+
+    #[test]
+    fn whatever_tells_something_can_tell_it_to_a_program() {
+        let mut found = Vec::new();
+        mute(&Cli::command(), "", &mut found);
+        found.sort();
+        assert_eq!(found, WITHOUT_JSON);
+    }
+
     #[test]
     fn help_is_wrapped_once() {
         let mut found = Vec::new();

@@ -52,11 +52,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         Command::List(args) => list(args),
         Command::Kill(args) => {
             ask(&args.home, &format!("kill {}", args.id))?;
-            if args.json {
-                output::json(&json!({ "id": args.id, "outcome": "ended" }));
-            } else {
-                output::line("ended");
-            }
+            output::done(args.json, &json!({ "id": args.id, "outcome": "ended" }), "ended");
             Ok(Exit::Done)
         }
     }

@@ -88,6 +88,9 @@ struct RevokeArgs {
     by: By,
     /// The token, as `lazaret access list` names it.
     id: String,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
     /// Take it off the list altogether.
     #[arg(long)]
     remove: bool,
@@ -129,7 +132,8 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
             let tokens = Tokens::in_home(&args.home.dir()?);
             let revoke = |first: First<'_>| tokens.revoke(&args.id, now, args.remove, first);
             recorded(&args.home, &args.by, "access_revoked", revoke)?;
-            output::line("revoked");
+            let told = json!({ "id": args.id, "outcome": "revoked" });
+            output::done(args.json, &told, "revoked");
         }
         Command::List(args) => list(args, now)?,
     }

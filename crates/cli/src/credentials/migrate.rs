@@ -26,6 +26,9 @@ pub(super) struct Args {
     /// Write them into the manifest.
     #[arg(long)]
     write: bool,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
     #[command(flatten)]
     by: By,
 }
@@ -42,7 +45,9 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let keys: Vec<&str> = contents.iter().map(|(name, _)| name.as_str()).collect();
     let block = block(&keys);
     if !args.write {
-        output::line(block.trim_end());
+        let told =
+            json!({ "agent": args.agent.as_str(), "keys": keys, "written": false, "text": block });
+        output::done(args.json, &told, block.trim_end());
         output::note("nothing was written; --write puts it into the manifest");
         return Ok(Exit::Done);
     }
@@ -60,7 +65,9 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
         let written = files::private::replace(&path, new.as_bytes());
         written.map_err(|error| Failure::unable(format!("`{}`: {error}", path.display())))
     })?;
-    output::line(&format!("{}: {} granted", args.agent, output::count(keys.len() as u64, "key")));
+    let said = format!("{}: {} granted", args.agent, output::count(keys.len() as u64, "key"));
+    let told = json!({ "agent": args.agent.as_str(), "keys": keys, "written": true });
+    output::done(args.json, &told, &said);
     Ok(Exit::Done)
 }
 

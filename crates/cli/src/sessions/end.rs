@@ -34,10 +34,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     };
     let row = found.ok_or_else(|| Failure::usage(format!("there is no session `{}`", args.id)))?;
     workers::ask(&args.home, &format!("end {} {} {}", row.user, row.agent, row.id))?;
-    if args.json {
-        output::json(&json!({ "session": args.id.as_str(), "outcome": "ended" }));
-    } else {
-        output::line("ended");
-    }
+    let told = json!({ "session": args.id.as_str(), "outcome": "ended" });
+    output::done(args.json, &told, "ended");
     Ok(Exit::Done)
 }

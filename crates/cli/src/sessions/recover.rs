@@ -20,6 +20,9 @@ use crate::output;
 pub(super) struct Args {
     #[command(flatten)]
     home: Home,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
     /// Accept that labels are lost.
     #[arg(long)]
     accept_lost_state: bool,
@@ -42,7 +45,8 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let accept = || Bond::of(&dir).dangerously_accept().map_err(Failure::unable);
     let content = json!({ "reason": args.reason });
     Act::around(&args.home, &args.by, (ACCEPTED, NOT_ACCEPTED), content, accept)?;
-    output::line("the store that is there is the one from now on");
+    let said = "the store that is there is the one from now on";
+    output::done(args.json, &json!({ "outcome": "recovered" }), said);
     output::note("labels that it does not know are lost; sessions of before begin without them");
     Ok(Exit::Done)
 }

@@ -40,6 +40,9 @@ enum Command {
         /// Which.
         #[arg(value_parser = AgentId::parse)]
         agent: AgentId,
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
     },
     /// Measure how long a worker takes until it can be spoken to.
     Bench {
@@ -62,6 +65,9 @@ enum Command {
         /// Its name: 2 to 64 letters, digits, `-` and `_`.
         #[arg(value_parser = name)]
         agent: AgentId,
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
     },
 }
 
@@ -79,8 +85,8 @@ fn name(text: &str) -> Result<AgentId, String> {
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     match &args.command {
         Command::List { home, json } => list(&home.dir()?, *json),
-        Command::Show { home, agent } => show(&home.dir()?, agent),
-        Command::Create { home, agent } => create(&home.dir()?, agent),
+        Command::Show { home, agent, json } => show(&home.dir()?, agent, *json),
+        Command::Create { home, agent, json } => create(&home.dir()?, agent, *json),
         Command::Bench { home, count, at_once } => bench::run(&home.dir()?, *count, *at_once),
     }
 }
@@ -102,27 +108,35 @@ fn list(home: &Path, is_json: bool) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-fn show(home: &Path, agent: &AgentId) -> Result<Exit, Failure> {
+fn show(home: &Path, agent: &AgentId, is_json: bool) -> Result<Exit, Failure> {
     let is_default = agent.as_str() == DEFAULT_AGENT;
     if is_default && host::agents(home).map_err(Failure::usage)?.is_empty() {
-        output::line("the default agent: it has no file, and may use what the policy grants");
+        let said = "the default agent: it has no file, and may use what the policy grants";
+        match is_json {
+            true => output::json(&json!({ "id": agent.as_str(), "file": null })),
+            false => output::line(said),
+        };
         output::hint("`lazaret agents create main` makes a file for it");
         return Ok(Exit::Done);
     }
     let (text, _) = host::manifest(home, agent).map_err(Failure::usage)?;
-    output::line(&agent::clean(&text, usize::MAX));
+    let path = host::manifest_path(home, agent).display().to_string();
+    match is_json {
+        true => output::json(&json!({ "id": agent.as_str(), "file": path, "text": text })),
+        false => output::line(&agent::clean(&text, usize::MAX)),
+    };
     Ok(Exit::Done)
 }
 
-fn create(home: &Path, agent: &AgentId) -> Result<Exit, Failure> {
+fn create(home: &Path, agent: &AgentId, is_json: bool) -> Result<Exit, Failure> {
     let made = host::agents::create(home, agent).map_err(|error| {
         if error.kind() == std::io::ErrorKind::AlreadyExists {
             return Failure::usage(format!("there is an agent `{agent}`"));
         }
         Failure::unable(error)
     })?;
-    for path in made {
-        output::told(false, &format!("made {}", path.display()));
-    }
+    let made: Vec<String> = made.iter().map(|it| it.display().to_string()).collect();
+    let said: Vec<String> = made.iter().map(|it| format!("made {it}")).collect();
+    output::done(is_json, &json!({ "id": agent.as_str(), "made": made }), &said.join("\n"));
     Ok(Exit::Done)
 }

@@ -31,6 +31,9 @@ pub(super) struct SetArgs {
     /// Only say for which hosts it is; the value stays.
     #[arg(long, requires = "hosts")]
     keep_value: bool,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
     #[command(flatten)]
     guessable: Guessable,
 }
@@ -42,6 +45,9 @@ pub(super) struct RemoveArgs {
     which: Which,
     /// Its name.
     name: String,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
 }
 
 pub(super) fn set(args: &SetArgs) -> Result<Exit, Failure> {
@@ -55,7 +61,8 @@ pub(super) fn set(args: &SetArgs) -> Result<Exit, Failure> {
         let hosts = hosts.unwrap_or_default();
         let bind = || file.change(&key, |it| it.bind(&name, hosts)).map_err(failed);
         args.which.recorded("vault_bound", content, bind)?;
-        output::line(&format!("{name}: bound"));
+        let told = json!({ "name": name.as_str(), "outcome": "bound" });
+        output::done(args.json, &told, &format!("{name}: bound"));
         return Ok(Exit::Done);
     }
     // Opened before anything is typed, so that nobody types for nothing.
@@ -73,7 +80,8 @@ pub(super) fn set(args: &SetArgs) -> Result<Exit, Failure> {
         done.map_err(failed)
     };
     let (version, bound) = args.which.recorded("vault_set", content, set)?;
-    output::line(&format!("{name}: version {version}"));
+    let told = json!({ "name": name.as_str(), "version": version, "bound": bound });
+    output::done(args.json, &told, &format!("{name}: version {version}"));
     Guessable::warn(&name, is_guessable);
     if !bound {
         output::note(&format!(
@@ -90,6 +98,7 @@ pub(super) fn remove(args: &RemoveArgs) -> Result<Exit, Failure> {
     let content = json!({ "name": name.as_str() });
     let remove = || file.change(&key, |it| it.remove(&name)).map_err(failed);
     args.which.recorded("vault_removed", content, remove)?;
-    output::line(&format!("{name}: removed"));
+    let told = json!({ "name": name.as_str(), "outcome": "removed" });
+    output::done(args.json, &told, &format!("{name}: removed"));
     Ok(Exit::Done)
 }

@@ -27,6 +27,9 @@ pub(super) struct Args {
     which: Which,
     /// Variables to take instead of those with the prefix.
     names: Vec<String>,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
     #[command(flatten)]
     guessable: Guessable,
 }
@@ -58,7 +61,11 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
         })?;
     }
     // Whether anybody still reads makes no difference: it is done.
-    let _ = names.iter().all(|it| output::line(it.as_str()));
+    let told = names.iter().map(Name::as_str).collect::<Vec<_>>();
+    let _ = match args.json {
+        true => output::json(&json!({ "names": told, "left_out": skipped })),
+        false => told.iter().all(|it| output::line(it)),
+    };
     skipped.iter().for_each(|it| output::note(it));
     easy.iter().for_each(|it| Guessable::warn(it, true));
     if names.is_empty() && skipped.is_empty() {

@@ -29,6 +29,9 @@ pub(super) struct Args {
     /// Encrypt with a passphrase, typed or by stdin.
     #[arg(long)]
     passphrase: bool,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
     #[command(flatten)]
     by: By,
 }
@@ -64,7 +67,8 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
             output::note(&format!("others encrypt for it with {recipient}"));
         }
     }
-    output::line(&file.path().display().to_string());
+    let made = file.path().display().to_string();
+    output::done(args.json, &json!({ "vault": made }), &made);
     Ok(Exit::Done)
 }
 

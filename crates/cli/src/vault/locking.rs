@@ -19,6 +19,9 @@ use crate::output;
 pub(super) struct UnlockArgs {
     #[command(flatten)]
     which: Which,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
 }
 
 /// Forget what opens the vault.
@@ -28,6 +31,9 @@ pub(super) struct LockArgs {
     home: Home,
     #[command(flatten)]
     by: By,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
 }
 
 pub(super) fn unlock(args: &UnlockArgs) -> Result<Exit, Failure> {
@@ -40,7 +46,8 @@ pub(super) fn unlock(args: &UnlockArgs) -> Result<Exit, Failure> {
             Failure::unable(format!("{error}; {instead}"))
         })
     })?;
-    output::line("unlocked until `lazaret vault lock` or a restart");
+    let said = "unlocked until `lazaret vault lock` or a restart";
+    output::done(args.json, &json!({ "vault": "unlocked" }), said);
     Ok(Exit::Done)
 }
 
@@ -50,6 +57,7 @@ pub(super) fn lock(args: &LockArgs) -> Result<Exit, Failure> {
     let was_kept = keyring::forget(&file.path()).map_err(Failure::unable)?;
     let content = json!({ "was_unlocked": was_kept });
     Act::around(&args.home, &args.by, ("vault_locked", UNCHANGED), content, || Ok(()))?;
-    output::line(if was_kept { "locked" } else { "it was not unlocked" });
+    let said = if was_kept { "locked" } else { "it was not unlocked" };
+    output::done(args.json, &json!({ "vault": "locked", "was_unlocked": was_kept }), said);
     Ok(Exit::Done)
 }

@@ -21,6 +21,9 @@ pub(super) struct Args {
     which: Which,
     /// A secret.
     name: Option<String>,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
     #[command(flatten)]
     guessable: Guessable,
 }
@@ -42,7 +45,8 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
         let content = json!({ "name": name.as_str(), "hosts": null });
         let set = || file.change(&key, |it| it.set(&name, secret, None, now)).map_err(failed);
         let version = args.which.recorded("vault_set", content, set)?;
-        output::line(&format!("{name}: version {version}"));
+        let told = json!({ "name": name.as_str(), "version": version });
+        output::done(args.json, &told, &format!("{name}: version {version}"));
         Guessable::warn(&name, is_guessable);
         return Ok(Exit::Done);
     }
@@ -64,6 +68,6 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     if was_kept {
         output::note("the keyring has forgotten the old key; run `lazaret vault unlock`");
     }
-    output::line("the vault has a new key");
+    output::done(args.json, &json!({ "outcome": "rekeyed" }), "the vault has a new key");
     Ok(Exit::Done)
 }

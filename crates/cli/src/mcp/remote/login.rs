@@ -51,6 +51,9 @@ pub(in crate::mcp) struct LoginArgs {
     /// What is asked for [default: what the server wants]
     #[arg(long, value_name = "SCOPES")]
     scope: Option<String>,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
     #[command(flatten)]
     by: By,
 }
@@ -84,7 +87,11 @@ pub(in crate::mcp) fn run(args: &LoginArgs) -> Result<Exit, Failure> {
     let (client_id, client_secret) = client(args, &fetch, &discovered, port)?;
     let pending = Pending::new(discovered, &client_id, port).map_err(Failure::unable)?;
     output::note(&format!("log in at {}", pending.discovered().issuer.name));
-    output::line(pending.authorization_url().as_str());
+    let url = pending.authorization_url();
+    match args.json {
+        true => output::json(&json!({ "server": args.server, "login": url.as_str() })),
+        false => output::line(url.as_str()),
+    };
     let code = callback::wait(&listener, port, &pending).map_err(Failure::unable)?;
     let code = code.map_err(Failure::refused)?;
     let secret = client_secret.as_deref().map(String::as_str);
@@ -99,7 +106,9 @@ pub(in crate::mcp) fn run(args: &LoginArgs) -> Result<Exit, Failure> {
         };
         file.change(&key, put).map_err(Failure::unable)
     })?;
-    output::line(&format!("{}: logged in at {}", args.server, pending.discovered().issuer.name));
+    let issuer = &pending.discovered().issuer.name;
+    let told = json!({ "server": args.server, "outcome": "logged in", "issuer": issuer });
+    output::done(args.json, &told, &format!("{}: logged in at {issuer}", args.server));
     Ok(Exit::Done)
 }
 
