@@ -56,13 +56,20 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     if answer.get("ok") != Some(&Value::Bool(true)) {
         return Err(Failure::refused(format!("{}: {}", text("kind"), text("error"))));
     }
+    let interrupted = answer.get("interrupted") == Some(&Value::Bool(true));
     if args.json {
-        output::json(&json!({ "session": text("session"), "content": text("content") }));
+        output::json(&json!({
+            "session": text("session"), "content": text("content"), "interrupted": interrupted,
+        }));
     } else {
         // No escape sequence of an agent reaches the terminal.
         for line in text("content").lines() {
             output::line(&aegx::verify::printable(line).to_string());
         }
+    }
+    if interrupted {
+        output::note("the turn was interrupted: the answer is not whole");
+        return Ok(Exit::Refused);
     }
     Ok(Exit::Done)
 }

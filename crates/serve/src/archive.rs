@@ -4,18 +4,24 @@ use std::io::Write as _;
 
 use axum::http::StatusCode;
 use rawzip::ZipArchiveWriter;
+use rawzip::time::UtcDateTime;
 
 use crate::limits::EXPORT_BYTES_MAX;
 use crate::refusal::Refusal;
 
 /// Files for one zip.
-#[derive(Default)]
 pub(crate) struct Archive {
+    made: UtcDateTime,
     files: Vec<(String, Vec<u8>)>,
     bytes: usize,
 }
 
 impl Archive {
+    /// An empty one, made at this time, in seconds since 1970.
+    pub(crate) fn made_at(seconds: i64) -> Self {
+        Self { made: UtcDateTime::from_unix(seconds), files: Vec::new(), bytes: 0 }
+    }
+
     /// Adds a file.
     pub(crate) fn add(&mut self, name: &str, bytes: &[u8]) -> Result<(), Refusal> {
         self.bytes = self.bytes.saturating_add(bytes.len());
@@ -36,7 +42,7 @@ impl Archive {
         let mut out = Vec::new();
         let mut archive = ZipArchiveWriter::new(&mut out);
         for (name, bytes) in self.files {
-            let (mut entry, config) = archive.new_file(&name).start()?;
+            let (mut entry, config) = archive.new_file(&name).last_modified(self.made).start()?;
             let mut writer = config.wrap(&mut entry);
             writer.write_all(&bytes)?;
             let (_, descriptor) = writer.finish()?;

@@ -58,4 +58,4 @@ pub use message::{ClientMessage, MessageError};
 pub use purses::Purses;
 pub use reload::Reloaded;
 pub use rules::{NewRules, Rules};
-pub use server::{Handle, Server};
+pub use server::{Handle, Sent, Server};

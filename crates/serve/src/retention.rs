@@ -51,6 +51,7 @@ fn retain(app: &App) -> Result<Forgotten, BooksError> {
         app.log(Event::InternalError, About::default(), json!({ "why": why }));
     }
     let spending = app.books.forget_spending(since(privacy.usage_retention_days.get()))?;
+    app.books.wipe()?;
     Ok(Forgotten { sessions, spending, consent: 0 })
 }
 

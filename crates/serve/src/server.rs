@@ -27,7 +27,7 @@ use crate::restart;
 use crate::retention::keep_house;
 use crate::rules::Rules;
 use crate::sockets::Closing;
-use crate::turn::{self, Asked, Refused};
+use crate::turn::{self, Answered, Asked, Refused};
 use crate::turns::Key;
 
 /// A server that is bound and not yet running.
@@ -44,6 +44,17 @@ pub struct Handle {
     pub(crate) app: Arc<App>,
     stop: watch::Sender<Stage>,
     runtime: Arc<OnceLock<tokio::runtime::Handle>>,
+}
+
+/// The answer to a message.
+#[derive(Clone, Debug)]
+pub struct Sent {
+    /// In which session.
+    pub session: String,
+    /// What the agent said.
+    pub content: String,
+    /// Whether somebody ended its turn before it had said everything.
+    pub interrupted: bool,
 }
 
 /// How far the end has come.
@@ -223,7 +234,7 @@ impl Handle {
         agent: &str,
         session: Option<&str>,
         content: &str,
-    ) -> Result<(String, String), (String, String)> {
+    ) -> Result<Sent, (String, String)> {
         let refused = |it: Refused| (it.code.as_str().to_owned(), it.message);
         let unknown = |what: &str| (ErrorCode::InvalidMessage.as_str().to_owned(), what.to_owned());
         let known = self.app.directory().named(user);
@@ -245,7 +256,8 @@ impl Handle {
                 Asked { known, key: key_of, content, voice: Voice::User, earlier: None, once };
             let waiting = self.app.queues.enqueue(&key);
             let answered = turn::run(&self.app, asked, waiting).await.map_err(refused)?;
-            Ok((key.session, answered.content))
+            let Answered { content, interrupted, .. } = answered;
+            Ok(Sent { session: key.session, content, interrupted })
         })
     }
 

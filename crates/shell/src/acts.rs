@@ -50,7 +50,7 @@ pub struct Done {
 }
 
 impl Done {
-    fn new(act: Act, command: &str, named: &str) -> Self {
+    pub(super) fn new(act: Act, command: &str, named: &str) -> Self {
         Self { act, command: command.to_owned(), named: marks::shown(named) }
     }
 }

@@ -51,6 +51,30 @@ fn what_is_published_merged_or_told() {
 }
 
 #[test]
+fn what_holds_all_versions_of_the_work_is_lost_for_good() {
+    are(
+        Act::Erase,
+        &[
+            "rm -rf .git",
+            "rm -rf src .git/",
+            "rm -r ./.git/objects",
+            "rm -rf ../other/.hg",
+            "cd lib && rm -rf ../.git",
+            "find .git -delete",
+            "unlink .git/HEAD",
+            "rm -rf .GIT/*",
+        ],
+    );
+    are_none(&[
+        "rm -rf src",
+        "rm .git/index.lock .git/refs/heads/main.lock",
+        "rm -rf .git/rebase-merge",
+        "rm .gitignore",
+        "find . -name '*.orig' -delete",
+    ]);
+}
+
+#[test]
 fn what_is_brought_in() {
     are(
         Act::Depend,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ::serve::Handle;
+use ::serve::{Handle, Sent};
 use agent::{Purse, TurnError};
 use host::GateError;
 use host::agents::Agents;
@@ -94,7 +94,9 @@ impl Served for Commands {
             return json!({ "ok": false, "kind": "refused", "error": "no message" });
         };
         match self.0.send(&user, &agent, session.as_deref(), &content) {
-            Ok((session, content)) => json!({ "ok": true, "session": session, "content": content }),
+            Ok(Sent { session, content, interrupted }) => json!({
+                "ok": true, "session": session, "content": content, "interrupted": interrupted,
+            }),
             Err((kind, error)) => json!({ "ok": false, "kind": kind, "error": error }),
         }
     }

@@ -96,7 +96,8 @@ pub(super) fn say_if_mock(is_mock: bool) {
         output::hint(
             "no model is chosen: the mock provider answers, which is no model. For a real one write \
              `providers: {llm: anthropic}` and `models: {default: anthropic/MODEL}` into config.yaml of the \
-             state directory, and keep the key with `lazaret vault set ANTHROPIC_API_KEY`",
+             state directory, and keep the key with `lazaret vault init` and \
+             `lazaret vault set ANTHROPIC_API_KEY --host api.anthropic.com`",
         );
     }
 }

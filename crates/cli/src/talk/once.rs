@@ -2,10 +2,13 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Instant;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use agent::{Frame, Reached, Turn};
 use host::agents::{Account, AgentsOptions, new_session};
+use host::ipc::Stop;
 use model::{AgentId, Profile, SessionId, UserId};
 use monitor::Approver;
 use serde_json::{Value, json};
@@ -17,6 +20,9 @@ use super::speaks::{Speaks, Untold, request};
 use crate::failure::{Exit, Failure};
 use crate::home::Home;
 use crate::output;
+
+/// How often it is looked whether somebody ends the command, or the turn is over.
+const TICK: Duration = Duration::from_millis(20);
 
 /// Let an agent do something, and print its answer.
 ///
@@ -35,7 +41,7 @@ use crate::output;
 ///   lazaret run main "And then?" --session s1 --json
 ///
 /// Exit codes: 0 answered, 1 refused, or something needs a person, 2 wrong usage or broken files, 3 could not work (no
-/// worker, no model, a journal that another command has open).
+/// worker, no model, a journal that another command has open), or was interrupted by SIGINT or SIGTERM.
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct Args {
@@ -112,21 +118,23 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     let (outcome, closed) = match Place::find(&home, &request(&turn, &options)?, &options)? {
         Place::Beside(beside) => {
             say_if_mock(beside.is_mock);
-            (Ok(beside.account(&turn, &mut |_: Frame| {})), Ok(()))
+            (said(&*beside, &turn), Ok(()))
         }
         Place::Here(host) => {
             say_if_mock(host.is_mock);
-            let outcome = crate::door::bind(&home).and_then(|control| {
-                let work = || Ok(Speaks::account(&*host, &turn, &mut |_: Frame| {}));
-                host.beside(control.as_ref(), work)
-            });
+            let outcome = crate::door::bind(&home)
+                .and_then(|control| host.beside(control.as_ref(), || said(&*host, &turn)));
             (outcome, host.close())
         }
     };
     let took = begun.elapsed();
     let exit = match &outcome? {
         Ok(account) => {
-            let exit = if account.needs_person { Exit::Refused } else { Exit::Done };
+            let exit = match account.reply.interrupted {
+                true => Exit::Unable,
+                false if account.needs_person => Exit::Refused,
+                false => Exit::Done,
+            };
             told(args, &turn, account, exit);
             let (usage, denied) = (account.reply.usage, account.denied.as_slice());
             Run { turn: &turn, exit, took, usage, denied }.append(&home)?;
@@ -141,6 +149,26 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     };
     closed?;
     Ok(exit)
+}
+
+/// Has the agent answer. Whoever ends the command in order ends the turn, and what it used is known all the same.
+fn said(agents: &dyn Speaks, turn: &Turn) -> Result<Result<Account, Untold>, Failure> {
+    let stop = Stop::on_signals().map_err(Failure::unable)?;
+    let is_over = AtomicBool::new(false);
+    let interrupt = || {
+        while !is_over.load(Ordering::Acquire) {
+            if stop.wait(TICK) {
+                return agents.interrupt(turn);
+            }
+        }
+    };
+    thread::scope(|scope| {
+        let spawned = thread::Builder::new().name("stop".to_owned());
+        spawned.spawn_scoped(scope, interrupt).map_err(Failure::unable)?;
+        let outcome = agents.account(turn, &mut |_: Frame| {});
+        is_over.store(true, Ordering::Release);
+        Ok(outcome)
+    })
 }
 
 fn told(args: &Args, turn: &Turn, account: &Account, exit: Exit) {
@@ -163,6 +191,9 @@ fn told(args: &Args, turn: &Turn, account: &Account, exit: Exit) {
         return;
     }
     output::line(&agent::clean(&reply.content, usize::MAX));
+    if reply.interrupted {
+        output::note("(interrupted: the answer is not whole)");
+    }
     account.notes.iter().for_each(|it| output::note(it));
     account.near.iter().for_each(|it| output::note(&format!("budget: {it}")));
     for it in &account.denied {

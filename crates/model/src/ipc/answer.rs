@@ -21,8 +21,12 @@ impl Next {
     /// What the objections of a verdict say, the strictest first.
     #[must_use]
     pub fn of(objections: &[Objection]) -> Self {
+        // What would lift a question lifts no refusal beside it.
+        let refuses = |it: &&Objection| it.decision == Decision::Deny;
+        let is_refused = objections.iter().any(|it| refuses(&it));
+        let mut counted = objections.iter().filter(|it| !is_refused || refuses(it));
         Self {
-            remedy: objections.iter().find_map(|it| it.remedy.clone()),
+            remedy: counted.find_map(|it| it.remedy.clone()),
             fix: objections.iter().find_map(|it| it.fix.clone()),
         }
     }

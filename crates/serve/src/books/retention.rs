@@ -79,6 +79,14 @@ impl Books {
         Ok(Forgotten { sessions, spending, consent })
     }
 
+    /// Takes what was deleted out of the log as well: it holds pages as they were until it is written over.
+    ///
+    /// # Errors
+    /// If the books do not answer.
+    pub fn wipe(&self) -> Result<(), BooksError> {
+        Ok(self.lock().query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?)
+    }
+
     /// Everything that is kept of a user's spending, as lines of JSON.
     ///
     /// # Errors

@@ -137,6 +137,7 @@ async fn pump(
     let mut turn = tokio::spawn(async move { turn::run(&of, ran, waiting).await });
     let role = json!({ "role": "assistant", "content": "" });
     let mut is_there = hand_on(events, event(&made.chunk(&role, None))).await;
+    let mut told = Streamed::default();
     let done = loop {
         if !is_there {
             break None;
@@ -145,7 +146,7 @@ async fn pump(
             biased;
             _ = seat.closing.changed() => is_there = false,
             said = from.recv() => match said {
-                Some(Outgoing::Frame(text)) => if let Some(text) = token(&text) {
+                Some(Outgoing::Frame(text)) => if let Some(text) = told.token(&text) {
                     let chunk = made.chunk(&json!({ "content": text }), None);
                     is_there = hand_on(events, event(&chunk)).await;
                 },
@@ -163,7 +164,7 @@ async fn pump(
     while done.is_some()
         && let Ok(Outgoing::Frame(text)) = from.try_recv()
     {
-        if let Some(text) = token(&text) {
+        if let Some(text) = told.token(&text) {
             let chunk = made.chunk(&json!({ "content": text }), None);
             let _ = hand_on(events, event(&chunk)).await;
         }
@@ -172,6 +173,11 @@ async fn pump(
     let Some(done) = done else { return };
     interrupts.done = true;
     let done = done.unwrap_or_else(|_| Err(turn::internal("the turn broke off")));
+    let rest = done.as_ref().ok().and_then(|it| told.rest_of(&it.content));
+    if let Some(text) = rest {
+        let chunk = made.chunk(&json!({ "content": text }), None);
+        let _ = hand_on(events, event(&chunk)).await;
+    }
     for it in last(made, done, with_usage) {
         let _ = hand_on(events, event(&it)).await;
     }
@@ -200,11 +206,48 @@ fn last(made: &Completion, done: Result<Answered, Refused>, with_usage: bool) ->
     }
 }
 
-/// The text of a frame that is a piece of the answer.
-fn token(frame: &str) -> Option<String> {
-    let frame: Value = serde_json::from_str(frame).ok()?;
-    let is_token = frame.get("type").and_then(Value::as_str) == Some("token");
-    is_token.then(|| frame.get("text")?.as_str().map(str::to_owned))?
+/// The text that was handed on, since a tool was called last.
+#[derive(Default)]
+struct Streamed {
+    said: String,
+    has_more_before: bool,
+}
+
+impl Streamed {
+    /// The text of a frame that is a piece of the answer.
+    fn token(&mut self, frame: &str) -> Option<String> {
+        let frame: Value = serde_json::from_str(frame).ok()?;
+        match frame.get("type").and_then(Value::as_str) {
+            Some("token") => {
+                let text = frame.get("text")?.as_str()?.to_owned();
+                self.said.push_str(&text);
+                Some(text)
+            }
+            Some("tool_use_start") => {
+                self.has_more_before |= !self.said.is_empty();
+                self.said.clear();
+                None
+            }
+            Some(_) | None => None,
+        }
+    }
+
+    /// The part of the answer that did not stream: what came after a doubt was held back until all of it was judged.
+    fn rest_of(&self, answer: &str) -> Option<String> {
+        let (said, answer) = (self.said.trim(), answer.trim());
+        if said.ends_with(answer) {
+            return None;
+        }
+        match answer.strip_prefix(said) {
+            Some(rest) if !said.is_empty() => {
+                // The gap that was trimmed may have been handed on already.
+                let gap = self.said.trim_start().strip_prefix(said).unwrap_or_default();
+                Some(rest.strip_prefix(gap).unwrap_or(rest).to_owned())
+            }
+            Some(_) if !self.has_more_before => Some(answer.to_owned()),
+            Some(_) | None => Some(format!("\n\n{answer}")),
+        }
+    }
 }
 
 fn event(value: &Value) -> Bytes {
@@ -254,5 +297,35 @@ impl hyper::body::Body for Events {
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
         self.0.poll_recv(context).map(|it| it.map(|it| Ok(Frame::data(it))))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn streamed(frames: &[Value]) -> Streamed {
+        let mut all = Streamed::default();
+        frames.iter().for_each(|it| drop(all.token(&it.to_string())));
+        all
+    }
+
+    #[test]
+    fn what_did_not_stream_is_said_at_the_end_and_nothing_twice() {
+        let token = |text: &str| json!({ "type": "token", "id": 1, "text": text });
+        let tool = json!({ "type": "tool_use_start", "id": 2, "toolName": "a", "toolId": "t" });
+        for (frames, answer, rest) in [
+            (vec![], "all of it", Some("all of it")),
+            (vec![token("all "), token("of it")], "all of it", None),
+            (vec![token("all of it\n")], "all of it", None),
+            (vec![token("You find it at ")], "You find it at a link", Some("a link")),
+            (vec![token("You find it at")], "You find it at a link", Some(" a link")),
+            (vec![token("I look."), tool.clone(), token("It ")], "It is.", Some("is.")),
+            (vec![token("I look."), tool], "It is.", Some("\n\nIt is.")),
+            (vec![token("A secret: ")], "Withheld.", Some("\n\nWithheld.")),
+            (vec![token("x")], "", None),
+        ] {
+            assert_eq!(streamed(&frames).rest_of(answer).as_deref(), rest, "{frames:?}");
+        }
     }
 }

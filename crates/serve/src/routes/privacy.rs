@@ -100,7 +100,7 @@ pub(crate) async fn export(
 
 fn pack(app: &App, user: &str, receipt: &Receipt) -> Result<Vec<u8>, Refusal> {
     let broken = |_| Refusal::broken();
-    let mut archive = Archive::default();
+    let mut archive = Archive::made_at(app.now());
     let sessions = app.books.sessions(user, None, SESSIONS_PER_USER_MAX).map_err(broken)?;
     for row in sessions {
         pack_session(app, &row, &mut archive)?;
@@ -184,6 +184,7 @@ pub(crate) async fn delete(
         // The books are last: as long as they know the user, it can be asked for again.
         let files = app.parts.personal.delete(&of, &receipt).map_err(not_deleted)?;
         let books = app.books.forget_user(&of, since).map_err(broken)?;
+        app.books.wipe().map_err(broken)?;
         Ok::<_, Refusal>((books, files))
     });
     let (books, files) = done.await.ok_or_else(Refusal::broken)??;

@@ -119,7 +119,8 @@ pub(crate) async fn delete(
         let _held = held;
         app.parts.runtime.close(&of.user, &of.agent, &of.session);
         app.parts.personal.forget(&of.user, &of.agent, &of.session)?;
-        app.books.forget(&of.user, &of.session).map_err(|error| error.to_string())
+        let forgotten = app.books.forget(&of.user, &of.session).and_then(|_| app.books.wipe());
+        forgotten.map_err(|error| error.to_string())
     });
     gone.await.and_then(Result::ok).ok_or_else(Refusal::broken)?;
     app.rooms.forget(&key);

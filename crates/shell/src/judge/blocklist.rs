@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use super::here::{self, Here};
 use super::option;
 use super::options::Options;
+use crate::acts::Done;
 use crate::paths::{is_disk, is_root};
-use crate::{Access, Call, Class, Decision, Engine, Rule, State, listed, marks, paths, text};
+use crate::{Access, Act, Call, Class, Decision, Engine, Rule, State, listed, marks, paths, text};
 
 /// Which commands are blocked besides those that are always: names, and words that a command begins
 /// with.
@@ -160,6 +161,9 @@ impl Engine {
             if is_disk(&resolved) {
                 self.deny(Rule::RawDevice, "it writes over a disk");
             }
+            if paths::is_history(&resolved) {
+                self.add_act(Done::new(Act::Erase, name, path));
+            }
             if let Some(root) = listed::root_of(&resolved).filter(|it| listed::is_everybodys(it)) {
                 self.deny_found(root);
             } else if self.swept && self.stages > 1 && marks::has_hole(path) {
@@ -175,7 +179,8 @@ impl Engine {
                 continue;
             }
             if recursive || (unknown && is_root(&resolved)) {
-                self.judge_recursive(path, &resolved, force, finds);
+                let picks = finds && !listed::finds_all(call);
+                self.judge_recursive(path, &resolved, force, (finds, picks));
             } else if resolved.starts_with('/') || marks::has_pattern(path) {
                 self.ask(Rule::Erase, "it deletes files outside of the work, or many at once");
             }
@@ -194,14 +199,20 @@ impl Engine {
         self.deny(Rule::EraseRoot, format!("it deletes what it finds in `{shown}`"));
     }
 
-    fn judge_recursive(&mut self, path: &str, resolved: &str, force: bool, finds: bool) {
+    fn judge_recursive(
+        &mut self,
+        path: &str,
+        resolved: &str,
+        force: bool,
+        (finds, picks): (bool, bool),
+    ) {
         let shown = marks::shown(&paths::homely(resolved));
         let here = matches!(marks::plain(resolved).as_str(), "." | ".." | "*");
         let absolute = resolved.starts_with('/')
             && !paths::is_shared(resolved)
             && !resolved.starts_with("/dev/fd");
         let open = marks::has_hole(path) || path.starts_with(marks::UNSET);
-        if is_root(resolved) || (here && !finds) || (resolved.starts_with("..") && !finds) {
+        if is_root(resolved) || (here && !picks) || (resolved.starts_with("..") && !picks) {
             self.deny(Rule::EraseRoot, format!("it deletes all of `{shown}`"));
         } else if force && resolved.ends_with(".git/worktrees") {
             self.deny(Rule::EraseRoot, "other work trees are in there");

@@ -53,6 +53,8 @@ pub(super) fn open(path: &Path, durability: Durability) -> Result<Connection, Op
         Durability::DangerouslyUnsynced => "OFF",
     };
     db.pragma_update(None, "synchronous", synchronous).map_err(failed)?;
+    // What somebody has deleted is not to lie around in pages that are free.
+    db.pragma_update(None, "secure_delete", true).map_err(failed)?;
     db.pragma_update(None, "wal_autocheckpoint", LOG_PAGES).map_err(failed)?;
     db.pragma_update(None, "journal_size_limit", LOG_BYTES_KEPT).map_err(failed)?;
     shrink(&db).map_err(failed)?;
