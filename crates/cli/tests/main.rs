@@ -39,6 +39,7 @@ mod hooked;
 mod hooks_shown;
 mod instructed;
 mod ipc;
+mod journal_beside;
 mod left;
 mod mcp;
 mod mcp_cage;
