@@ -76,6 +76,7 @@ mod two_users;
 mod upgrade;
 mod vault;
 mod vault_keys;
+mod verified;
 #[cfg(target_os = "linux")]
 mod worker_escape;
 mod worker_kill;
