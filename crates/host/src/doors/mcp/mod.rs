@@ -243,10 +243,11 @@ impl Doors<'_> {
         tools: &[Value],
         is_continued: bool,
     ) -> Result<Value, String> {
-        let Client { known, listed, tools: before, .. } = client;
+        let Client { known, listed, tools: before, started, .. } = client;
         let was_listed = |name: &str| before.contains_key(&key_of(server, name));
         let page = Listing { items: tools, is_continued };
-        let taken = take_in(self.home, known, listed, (server, page), was_listed);
+        let own = started.get(server).map(String::as_str);
+        let taken = take_in(self.home, known, listed, (server, own, page), was_listed);
         let Taken { held, cleaned, accepted_for, found } = taken.map_err(|it| it.to_string())?;
         for (kind, content) in found {
             self.mcp_record(client, kind, content);
