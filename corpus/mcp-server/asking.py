@@ -1,10 +1,10 @@
 """A small MCP server for tests, over stdio, of the era with a handshake: it asks and tells more than tools do.
 
-    asking.py [--more] [--other] [--broken]
+    asking.py [--more] [--other] [--broken] [--plain]
 
 Its tools: `ask` makes a request of the client and says whether it was answered, `tell` sends a notification with a text. It has a
 resource and a prompt. With --more it has one more tool and prompt, with --other its instructions, its prompt and its resource are others, with --broken it answers
-`tools/list` with an error that gives orders.
+`tools/list` with an error that gives orders, with --plain it has no instructions.
 """
 import json
 import sys
@@ -71,6 +71,8 @@ for line in sys.stdin:
             "serverInfo": {"name": "tides", "version": "1"},
             "instructions": INSTRUCTIONS,
         }
+        if "--plain" in sys.argv:
+            del result["instructions"]
     elif method == "tools/list":
         result = {"tools": TOOLS}
     elif method == "tools/call":

@@ -292,7 +292,7 @@ fn several_servers_stand_behind_one_endpoint() {
     std::fs::write(&file, config.to_string()).unwrap();
     let file = file.display().to_string();
     let mut client = Client::of(home, &["mcp", "serve", "--config", &file]);
-    assert_eq!(client.tools().len(), 6);
+    assert_eq!(client.tools().len(), 5, "`send_maiI` looks like `send_mail`");
     let (_, names) = client.call("b__look", json!({ "name": "environment" }));
     assert!(names.contains("GIVEN"), "{names}");
     client.call("a__crash", json!({}));

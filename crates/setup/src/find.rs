@@ -146,10 +146,10 @@ fn servers(host: Host, file: &Path, text: &str, lazaret: &Path) -> Result<Vec<Mc
 }
 
 /// A server and its name.
-type Named = (String, Map<String, Value>);
+pub(crate) type Named = (String, Map<String, Value>);
 
 /// The servers of a file, by name.
-fn defined(host: Host, text: &str) -> Result<Vec<Named>, String> {
+pub(crate) fn defined(host: Host, text: &str) -> Result<Vec<Named>, String> {
     let mut all: Vec<Named> = Vec::new();
     if host == Host::Codex {
         let config = toml::parse(text)?;

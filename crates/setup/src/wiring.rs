@@ -1,5 +1,6 @@
 //! Is a host still wired?
 
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
@@ -60,6 +61,15 @@ pub fn wiring(around: &Surroundings, host: Host) -> Wiring {
         }
         (state @ (Wiring::NotInstalled | Wiring::Wired | Wiring::Broken { .. }), _) => state,
     }
+}
+
+/// When a file that a host's hooks stand in was changed last, in seconds since 1970.
+#[must_use]
+pub fn changed(around: &Surroundings, host: Host) -> Option<i64> {
+    let manifest = Manifest::load(&around.setup()).unwrap_or_default();
+    let managed = manifest.files.into_iter().filter(|it| it.host == host && it.has_hooks);
+    let files = managed.map(|it| it.path).chain(std::iter::once(around.hooks_file(host)));
+    files.filter_map(|it| Some(std::fs::metadata(it).ok()?.mtime())).max()
 }
 
 /// Are there hooks of ours in a file? One that was changed for the sake of MCP servers alone has none.

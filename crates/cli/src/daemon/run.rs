@@ -156,6 +156,7 @@ fn serve_doors(
         let (mut upgraded, mut stay): (Option<Upgrade>, _) = (None, Stay::default());
         let mut end = End::Over;
         while !signals.wait(LOOK) {
+            doors.sweep();
             let quiet = doors.idle_for();
             if !idle.is_zero() && quiet >= idle && !stay.is_wanted(home) {
                 break;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use aegx::{Digest, Sorted, merkle};
 use evidence::{Config, Filter, Kept, Reader, Tree};
-use host::control::{self, AskError, Request};
+use host::control::Request;
 use serde_json::{Value, json};
 
 use super::filter::parse_id;
@@ -69,24 +69,17 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
 
 /// A new checkpoint: of the gate that runs, or signed here.
 fn signed(args: &Args) -> Result<Kept, Failure> {
-    match control::ask(&control::socket_path(&args.home.dir()?), &Request::Checkpoint) {
-        Ok(said) => {
-            let text = |name: &str| said.get(name).and_then(Value::as_str).map(str::to_owned);
-            let size = said.get("size").and_then(Value::as_u64);
-            let (size, both) = (size, text("ts").zip(text("note")));
-            let (size, (ts, note)) = size
-                .zip(both)
-                .ok_or_else(|| Failure::unable("the gate's checkpoint is not understood"))?;
-            Ok(Kept { size, ts, note })
-        }
-        Err(AskError::Nobody) => {
-            let journal = open::writer(&Config::new(args.home.journal()?))?;
-            let kept = journal.checkpoint().map_err(Failure::unable)?;
-            journal.close().map_err(Failure::unable)?;
-            Ok(kept)
-        }
-        Err(error) => Err(Failure::unable(error)),
-    }
+    let Some(said) = open::by_gate(&args.home, &Request::Checkpoint)? else {
+        let journal = open::writer(&Config::new(args.home.journal()?))?;
+        let kept = journal.checkpoint().map_err(Failure::unable)?;
+        journal.close().map_err(Failure::unable)?;
+        return Ok(kept);
+    };
+    let text = |name: &str| said.get(name).and_then(Value::as_str).map(str::to_owned);
+    let size = said.get("size").and_then(Value::as_u64);
+    let parts = size.zip(text("ts").zip(text("note")));
+    let (size, (ts, note)) = parts.ok_or_else(open::not_understood)?;
+    Ok(Kept { size, ts, note })
 }
 
 fn prove_inclusion(

@@ -3,8 +3,11 @@
 use std::path::Path;
 
 use evidence::{Config, Journal, OpenError, ReadError, Reader};
+use host::control::{self, AskError, Request};
+use serde_json::{Map, Value};
 
 use crate::failure::Failure;
+use crate::home::Home;
 use crate::output;
 
 /// Opens the journal for reading.
@@ -48,6 +51,24 @@ pub(crate) fn writer_unless_busy(config: &Config) -> Result<Result<Journal, Open
         output::note(&format!("recovered: {count} open entries were closed as interrupted"));
     }
     Ok(Ok(journal))
+}
+
+/// Lets the gate that runs do something with the journal, which it has; none if no gate runs.
+pub(crate) fn by_gate(
+    home: &Home,
+    request: &Request,
+) -> Result<Option<Map<String, Value>>, Failure> {
+    match control::ask(&control::socket_path(&home.dir()?), request) {
+        Ok(said) => Ok(Some(said)),
+        Err(AskError::Nobody) => Ok(None),
+        Err(AskError::Refused(error)) => Err(Failure::refused(error)),
+        Err(error) => Err(Failure::unable(error)),
+    }
+}
+
+/// Whoever has the gate is of another version.
+pub(crate) fn not_understood() -> Failure {
+    Failure::unable("the answer of the gate that runs is not understood")
 }
 
 /// What an unreadable journal means for the user.

@@ -135,7 +135,10 @@ fn serve_doors(
         let server = scope.spawn(|| server.run());
         let waited = thread::scope(|scope| {
             scope.spawn(|| carrying.run(&|| Ok(None)));
-            let waited = wait(signals, &handle, || serving.is_finished() || server.is_finished());
+            let waited = wait(signals, &handle, || {
+                doors.sweep();
+                serving.is_finished() || server.is_finished()
+            });
             carrying.stop();
             end(&handle, || server.is_finished());
             agents.end();

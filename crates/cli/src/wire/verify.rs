@@ -2,11 +2,14 @@
 
 use std::ffi::{OsStr, OsString};
 use std::io::{Read, Write};
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
 
 use evidence::{Clock as _, SystemClock};
-use host::doors::hook::CANARY_SESSION as SESSION;
+use host::doors::hook::{self, CANARY_SESSION as SESSION, Called};
 use serde_json::{Value, json};
-use setup::{Host, Surroundings, Wiring, find, wiring};
+use setup::{Host, PastGateway, Surroundings, Wiring, find, past_gateway, wiring};
 use store::Oversight as _;
 
 use super::surroundings;
@@ -18,8 +21,10 @@ use crate::sessions;
 /// Prove that the hooks of the coding agents reach the gate.
 ///
 /// For each agent: is the hook in its configuration, and does it deny a call that must never run? The call is only
-/// described to the hook, by us; nothing runs it. `verified`: that, and the agent itself has called the hook before.
-/// `adapter only`: our side works, and the agent has not called yet. `not verified`: why.
+/// described to the hook, by us; nothing runs it. `verified`: that, and the agent itself has called the hook since the
+/// file that has the hook was changed last. `adapter only`: our side works, and the agent has not called since.
+/// `not verified`: why. MCP servers of its configuration that do not go through the gateway, or by one that is not
+/// there, are named.
 ///
 /// Exit codes: 0 every agent that is wired is verified or answers, 1 one does not.
 #[derive(clap::Args)]
@@ -43,11 +48,26 @@ const DENIED: &str = "Lazaret stopped this";
 const SESSIONS_MAX: u32 = 1000;
 /// The longest answer of a hook, in bytes.
 const ANSWER_BYTES_MAX: u64 = 1 << 20;
+/// How long a hook may take: ours gives up after a few seconds by itself.
+const ANSWER_WITHIN: Duration = Duration::from_secs(15);
 
 /// What was found of an agent.
 pub(crate) struct Row {
     host: Host,
-    outcome: Result<bool, String>,
+    outcome: Result<Heard, String>,
+    /// Its servers that no gateway is before.
+    servers: Vec<PastGateway>,
+}
+
+/// Whether an agent itself has called its hook.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Heard {
+    /// Last at this time, in seconds since 1970, as it is wired now.
+    Since(i64),
+    /// Last at this time, if that is known, before the file that has the hook was changed.
+    Before(Option<i64>),
+    /// It has not.
+    Never,
 }
 
 impl Row {
@@ -58,24 +78,75 @@ impl Row {
 
     /// For programs.
     pub(crate) fn to_json(&self) -> Value {
-        json!({ "agent": self.host.as_str(), "state": self.word(), "why": self.why() })
+        let last = self.outcome.as_ref().ok().and_then(|it| it.last());
+        json!({
+            "agent": self.host.as_str(), "state": self.word(), "why": self.why(),
+            "last_called": last, "past_gateway": servers_json(&self.servers),
+        })
     }
 
     fn word(&self) -> &'static str {
         match self.outcome {
-            Ok(true) => "verified",
-            Ok(false) => "adapter only",
+            Ok(Heard::Since(_)) => "verified",
+            Ok(Heard::Before(_) | Heard::Never) => "adapter only",
             Err(_) => "not verified",
         }
     }
 
-    fn why(&self) -> &str {
+    fn why(&self) -> String {
+        let denies = "its hook denies what must never run";
         match &self.outcome {
-            Ok(true) => "its hook denies what must never run, and the agent has called it",
-            Ok(false) => "its hook denies what must never run; the agent has not called it yet",
-            Err(why) => why,
+            Ok(Heard::Since(at)) => format!("{denies}, and the agent has called it {}", ago(*at)),
+            Ok(Heard::Before(Some(at))) => format!(
+                "{denies}; the agent has called it {}, and not since its configuration was changed",
+                ago(*at)
+            ),
+            Ok(Heard::Before(None)) => {
+                format!("{denies}; the agent has called it, and it is not known when")
+            }
+            Ok(Heard::Never) => format!("{denies}; the agent has not called it yet"),
+            Err(why) => why.clone(),
         }
     }
+}
+
+impl Heard {
+    /// What is known of a host: when it called last, when its configuration was changed, and whether there is a session of its own.
+    fn of(last: Option<i64>, changed: Option<i64>, has_session: bool) -> Self {
+        match last {
+            Some(at) if changed.is_none_or(|it| at >= it) => Self::Since(at),
+            None if !has_session => Self::Never,
+            Some(_) | None => Self::Before(last),
+        }
+    }
+
+    fn last(self) -> Option<i64> {
+        match self {
+            Self::Since(at) => Some(at),
+            Self::Before(at) => at,
+            Self::Never => None,
+        }
+    }
+}
+
+fn ago(at: i64) -> String {
+    format!("{} ago", output::ago(SystemClock.unix_seconds().saturating_sub(at)))
+}
+
+/// Servers that no gateway is before, for programs.
+pub(crate) fn servers_json(servers: &[PastGateway]) -> Vec<Value> {
+    let one = |it: &PastGateway| json!({ "server": it.name, "file": it.file, "why": it.why });
+    servers.iter().map(one).collect()
+}
+
+/// Such a server, in a line.
+pub(crate) fn server_line(host: Host, it: &PastGateway) -> String {
+    let file = it.file.display();
+    let line = match &it.name {
+        Some(name) => format!("{}: MCP server `{name}` in `{file}`: {}", host.title(), it.why),
+        None => format!("{}: MCP servers in `{file}`: {}", host.title(), it.why),
+    };
+    aegx::verify::printable(&line).to_string()
 }
 
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
@@ -91,21 +162,30 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         }
     } else {
         show(&rows);
+        let paint = Paint::for_stdout();
+        for (host, it) in rows.iter().flat_map(|row| row.servers.iter().map(|it| (row.host, it))) {
+            output::line(&paint.bad(&server_line(host, it)));
+        }
     }
     Ok(if rows.iter().all(Row::answers) { Exit::Done } else { Exit::Refused })
 }
 
 /// Looks at each of these agents.
 pub(crate) fn all(home: &Home, around: &Surroundings, which: &[Host]) -> Vec<Row> {
-    which.iter().map(|it| Row { host: *it, outcome: one(home, around, *it) }).collect()
+    let row = |it: &Host| Row {
+        host: *it,
+        outcome: one(home, around, *it),
+        servers: past_gateway(around, *it),
+    };
+    which.iter().map(row).collect()
 }
 
 pub(crate) fn show(rows: &[Row]) {
     let paint = Paint::for_stdout();
     for it in rows.iter().filter(|it| !output::is_quiet() || !it.answers()) {
         let word = match it.outcome {
-            Ok(true) => paint.good(it.word()),
-            Ok(false) => paint.strong(it.word()),
+            Ok(Heard::Since(_)) => paint.good(it.word()),
+            Ok(Heard::Before(_) | Heard::Never) => paint.strong(it.word()),
             Err(_) => paint.bad(it.word()),
         };
         output::line(&format!("{}: {word}: {}", it.host.title(), it.why()));
@@ -115,7 +195,7 @@ pub(crate) fn show(rows: &[Row]) {
     }
 }
 
-fn one(home: &Home, around: &Surroundings, host: Host) -> Result<bool, String> {
+fn one(home: &Home, around: &Surroundings, host: Host) -> Result<Heard, String> {
     match wiring(around, host) {
         Wiring::Wired => {}
         Wiring::NotInstalled => return Err("it is not wired: `lazaret init`".to_owned()),
@@ -125,7 +205,8 @@ fn one(home: &Home, around: &Surroundings, host: Host) -> Result<bool, String> {
     if !said.contains(DENIED) {
         return Err(format!("its hook did not deny what must never run, it said: {said}"));
     }
-    has_called(home, host)
+    let called = called(home, crate::daemon::said(&around.state).ok().flatten().as_ref());
+    heard(home, around, &called, host)
 }
 
 /// Describes a call that must never run to the hook, as the host would, and gives what it says.
@@ -136,16 +217,33 @@ fn canary(around: &Surroundings, host: Host) -> Result<String, String> {
     let args = [host.as_str(), event, "--home"].map(OsStr::new).into_iter().chain([state]);
     let args: Vec<OsString> = args.map(OsStr::to_owned).collect();
     let env = [("HOME".to_owned(), around.home.clone().into_os_string())];
+    // What it says to people is not for whoever asks this; and what it leaves behind must not keep our own end open.
     let started =
-        sandbox::Piped::start(around.hook.as_os_str(), &args, &env, sandbox::Said::WithOurs);
+        sandbox::Piped::start(around.hook.as_os_str(), &args, &env, sandbox::Said::Nowhere);
     let (hook, pipes) = started.map_err(|it| format!("`{}`: {it}", around.hook.display()))?;
     let sandbox::Pipes { input: mut to, output: from } = pipes;
-    to.write_all(input.to_string().as_bytes()).map_err(|it| text(&it))?;
-    drop(to);
-    let mut said = String::new();
-    from.take(ANSWER_BYTES_MAX).read_to_string(&mut said).map_err(|it| text(&it))?;
-    hook.end();
-    Ok(said)
+    let (say, said) = mpsc::channel();
+    // It may neither read nor say anything; and what it has started may keep its pipes open. Nobody waits for the thread.
+    let speaking = thread::Builder::new().name("canary".to_owned()).spawn(move || {
+        let mut text = String::new();
+        let spoken = to.write_all(input.to_string().as_bytes());
+        drop(to);
+        let read = spoken.and_then(|()| from.take(ANSWER_BYTES_MAX).read_to_string(&mut text));
+        let _ = say.send(read.map(|_| text));
+    });
+    speaking.map_err(|it| text(&it))?;
+    match said.recv_timeout(ANSWER_WITHIN) {
+        Ok(said) => {
+            hook.end();
+            said.map_err(|it| text(&it))
+        }
+        Err(_) => {
+            // Dropped, it is ended.
+            drop(hook);
+            let (path, seconds) = (around.hook.display(), ANSWER_WITHIN.as_secs());
+            Err(format!("its hook `{path}` did not answer within {seconds} seconds"))
+        }
+    }
 }
 
 /// The event before a tool runs, and its input, as each host has it.
@@ -179,8 +277,32 @@ fn described(host: Host) -> (&'static str, Value) {
     (event, input)
 }
 
-/// Has the agent itself called the hook, in a session of its own?
-pub(crate) fn has_called(home: &Home, host: Host) -> Result<bool, String> {
+/// When hosts called last: by what is kept, and by what the daemon that runs says of itself.
+pub(crate) fn called(home: &Home, doors: Option<&Value>) -> Called {
+    let mut called = home.dir().map(|it| hook::called(&it)).unwrap_or_default();
+    let now = doors.and_then(|it| it.pointer("/hooks/called")?.as_object());
+    for (host, at) in now.into_iter().flatten() {
+        let at = at.as_i64().unwrap_or_default();
+        let known = called.entry(host.clone()).or_insert(at);
+        *known = at.max(*known);
+    }
+    called
+}
+
+/// Has the agent itself called the hook, as it is wired now?
+pub(crate) fn heard(
+    home: &Home,
+    around: &Surroundings,
+    called: &Called,
+    host: Host,
+) -> Result<Heard, String> {
+    let last = called.get(host.as_str()).copied();
+    let has_session = last.is_none() && has_session(home, host)?;
+    Ok(Heard::of(last, setup::changed(around, host), has_session))
+}
+
+/// Is there a session of the agent's own?
+fn has_session(home: &Home, host: Host) -> Result<bool, String> {
     let store = sessions::open(home).map_err(|it| it.message().to_owned())?;
     let Some(store) = store else { return Ok(false) };
     let rows = store.sessions(SESSIONS_MAX).map_err(|it| it.to_string())?;
@@ -200,5 +322,14 @@ mod tests {
             let hooks::Event::Before(tool) = seen.event else { panic!("{host}") };
             assert_eq!(tool.args.get("command"), Some(&CANARY.into()), "{host}");
         }
+    }
+
+    #[test]
+    fn an_agent_counts_as_verified_by_what_it_called_since_it_was_wired_so() {
+        assert_eq!(Heard::of(Some(7), Some(7), true), Heard::Since(7));
+        assert_eq!(Heard::of(Some(7), None, false), Heard::Since(7));
+        assert_eq!(Heard::of(Some(6), Some(7), true), Heard::Before(Some(6)));
+        assert_eq!(Heard::of(None, Some(7), true), Heard::Before(None));
+        assert_eq!(Heard::of(None, Some(7), false), Heard::Never);
     }
 }

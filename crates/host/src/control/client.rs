@@ -7,8 +7,8 @@ use std::path::Path;
 use serde_json::{Map, Value};
 
 use super::request::Request;
-use super::{REQUEST_BYTES_MAX, limits};
-use crate::ipc::{Ends, FrameError, Stop, read, socket::stranger, write};
+use super::{REQUEST_BYTES_MAX, limits, patience};
+use crate::ipc::{Ends, FrameError, Limits, Stop, read, socket::stranger, write};
 
 /// Why there is no answer.
 #[derive(Debug, thiserror::Error)]
@@ -51,7 +51,7 @@ pub fn ask(path: &Path, request: &Request) -> Result<Map<String, Value>, AskErro
     }
     let (_stopper, stop) = Stop::pair()?;
     let mut wire = Ends::new(stream.try_clone()?, stream, stop);
-    let limits = limits();
+    let limits = Limits { idle: patience(request), ..limits() };
     let request = request.to_value().to_string();
     if request.len() > REQUEST_BYTES_MAX {
         let bytes = request.len();

@@ -7,6 +7,7 @@
 
 mod client;
 mod deed;
+mod evidence;
 mod request;
 
 use std::io;
@@ -15,8 +16,8 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
+use ::evidence::{AppendError, Journal, NewRecord};
 use aegx::RecordType;
-use evidence::{AppendError, Journal, NewRecord};
 use model::{Kind, SessionId};
 use monitor::approvals::ApprovalError;
 use monitor::confirm::Confirmation;
@@ -30,12 +31,15 @@ use crate::{plugins, trust_question};
 
 pub use client::{AskError, ask};
 pub use deed::{Deed, DeedError};
+pub use evidence::is_refused;
 pub use request::{DEEDS, PromptAct, Request, RequestError, TAINT_CLEARED};
 
 /// The longest request, in bytes.
 pub const REQUEST_BYTES_MAX: usize = 1 << 20;
 /// How long a connection may wait, in each of the ways that there are.
 pub const CONTROL_SECONDS_MAX: u64 = 30;
+/// How long a person waits for work on the whole journal.
+const LONG_WORK_MAX: Duration = Duration::from_secs(3600);
 /// How much of a request that was refused is recorded, in bytes.
 const PREVIEW_BYTES_MAX: usize = 400;
 
@@ -120,6 +124,8 @@ impl Control {
                 let kept = kept.map_err(|it| Undone { error: it.to_string(), refused: false })?;
                 Ok(json!({ "ok": true, "size": kept.size, "ts": kept.ts, "note": kept.note }))
             }
+            Request::Retain { before } => self.retain(before),
+            Request::Import { bundle } => self.import(&bundle),
             Request::Act(deed) => {
                 self.check_session(&deed)?;
                 let judged = deed.by_hand().map(|it| self.monitor.judge_by_hand(&it));
@@ -250,4 +256,17 @@ impl From<Refusal> for Undone {
 fn limits() -> Limits {
     let at_most = Duration::from_secs(CONTROL_SECONDS_MAX);
     Limits { idle: at_most, frame: at_most, answer: at_most, bytes_max: REQUEST_BYTES_MAX }
+}
+
+/// How long who asks waits for the answer: what goes over the whole journal, or a bundle of any size, takes its time.
+fn patience(request: &Request) -> Duration {
+    match request {
+        Request::Retain { .. } | Request::Import { .. } => LONG_WORK_MAX,
+        Request::Answer { .. }
+        | Request::Say { .. }
+        | Request::Prompt { .. }
+        | Request::Plugins
+        | Request::Checkpoint
+        | Request::Act(_) => limits().idle,
+    }
 }

@@ -1,5 +1,7 @@
 //! What a person can ask for, read strictly.
 
+use std::path::PathBuf;
+
 use aegx::Digest;
 use model::ipc::Uuid;
 use model::{SessionId, Taint, UserId};
@@ -41,6 +43,16 @@ pub enum Request {
     Plugins,
     /// Sign what the journal holds now.
     Checkpoint,
+    /// Delete old records, as the journal lets them go.
+    Retain {
+        /// Those of segments with nothing newer, in seconds since 1970.
+        before: i64,
+    },
+    /// Verify a bundle of others and keep it beside the journal.
+    Import {
+        /// Where it is, from the root on.
+        bundle: PathBuf,
+    },
     /// Record what a person does with the state directory; they do it themselves.
     Act(Deed),
 }
@@ -156,6 +168,12 @@ enum Written {
     },
     Plugins {},
     Checkpoint {},
+    Retain {
+        before: i64,
+    },
+    Import {
+        bundle: PathBuf,
+    },
     Act {
         kind: String,
         by: String,
@@ -197,6 +215,12 @@ impl Request {
             }),
             Written::Plugins {} => Ok(Self::Plugins),
             Written::Checkpoint {} => Ok(Self::Checkpoint),
+            Written::Retain { before } => Ok(Self::Retain { before }),
+            // Whoever has the gate works elsewhere.
+            Written::Import { bundle } if !bundle.is_absolute() => {
+                Err(wrong(&"`bundle` does not begin at the root"))
+            }
+            Written::Import { bundle } => Ok(Self::Import { bundle }),
             Written::Act { kind, by, taint, session, after, content } => {
                 let taint = taint.iter().map(|it| Taint::parse(it)).collect::<Result<Vec<_>, _>>();
                 let id = |it: String| Digest::from_hex(it.as_bytes());
@@ -244,6 +268,8 @@ impl Request {
             }
             Self::Plugins => json!({ "request": "plugins" }),
             Self::Checkpoint => json!({ "request": "checkpoint" }),
+            Self::Retain { before } => json!({ "request": "retain", "before": before }),
+            Self::Import { bundle } => json!({ "request": "import", "bundle": bundle }),
             Self::Act(deed) => json!({
                 "request": "act",
                 "kind": deed.kind,
@@ -285,6 +311,8 @@ mod tests {
             },
             Request::Prompt { session: SessionId::parse("s").unwrap(), act: PromptAct::Clear {} },
             Request::Plugins,
+            Request::Retain { before: 7 },
+            Request::Import { bundle: PathBuf::from("/a b/c.zip") },
             Request::Act(Deed {
                 kind: "vault_set",
                 by: UserId::parse("ann").unwrap(),
@@ -327,6 +355,9 @@ mod tests {
             format!("{} {{}}", answer("")),
             r#"{"request":"say","session":"s","text":" "}"#.to_owned(),
             r#"{"request":"plugins","skip":"@t/p"}"#.to_owned(),
+            r#"{"request":"retain"}"#.to_owned(),
+            r#"{"request":"retain","before":"7"}"#.to_owned(),
+            r#"{"request":"import","bundle":"c.zip"}"#.to_owned(),
             r#"{"request":"say","session":"s","text":"x","source":"user"}"#.to_owned(),
             "[".repeat(100_000),
             act("vault_set", r#"["SECRET_RISK"]"#).replace("null", "\"1\""),

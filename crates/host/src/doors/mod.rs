@@ -144,6 +144,11 @@ impl<'a> Doors<'a> {
         self.seen.lock().map_or(Duration::ZERO, |it| it.elapsed())
     }
 
+    /// Ends sessions of coding agents that are not there any more; to be called every few seconds.
+    pub fn sweep(&self) {
+        self.hook.sweep();
+    }
+
     /// Is a call under way that is answered here?
     #[must_use]
     pub fn is_busy(&self) -> bool {

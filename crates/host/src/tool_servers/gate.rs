@@ -61,9 +61,10 @@ impl Judge for SessionGate {
     fn tools(&self, server: &str, page: Listing<'_>) -> Result<::mcp::Listed, GateError> {
         let tools = page.items;
         let mut lists = self.lists.lock().unwrap_or_else(PoisonError::into_inner);
-        let Lists { known, listed, .. } = &mut *lists;
+        let Lists { known, listed, started_by } = &mut *lists;
+        let own = started_by.as_deref();
         // What is found in a list is on record once for each session.
-        let taken = take_in(&self.home, known, listed, (server, page), |_| false);
+        let taken = take_in(&self.home, known, listed, (server, own, page), |_| false);
         let Taken { held, cleaned, found, .. } = taken.map_err(|it| GateError(it.to_string()))?;
         for (kind, content) in found {
             record(&self.journal, &self.who, kind, content);

@@ -95,6 +95,7 @@ impl AskedCall {
 impl HookDoor<'_> {
     /// The daemon ends in order: every session is settled, and calls that are under way are written down for the next one.
     pub fn leave(&self) {
+        self.keep_all_called();
         let sessions: Vec<_> = lock(&self.sessions).values().cloned().collect();
         // Those that no result has come of since the daemon before.
         let mut calls: Vec<(Which, Carried)> = lock(&self.carried).drain().collect();

@@ -5,7 +5,7 @@
 //! hook that has it further above comes from something that it has started. Who leaves its parents behind (a service, a job of the
 //! system) is not found.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::os::unix::net::UnixStream;
 
 use hooks::Host;
@@ -28,7 +28,7 @@ struct Process {
 }
 
 /// The process of a hook and those above it, the nearest first; none where the system does not say.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(in crate::doors) struct Lineage(Vec<Process>);
 
 impl Lineage {
@@ -54,6 +54,11 @@ impl Lineage {
         Self(all)
     }
 
+    /// Did the system say anything?
+    pub(super) fn is_known(&self) -> bool {
+        !self.0.is_empty()
+    }
+
     fn position(&self, process: Process) -> Option<usize> {
         self.0.iter().position(|it| *it == process)
     }
@@ -74,6 +79,13 @@ enum Seat {
     One(Lineage),
     /// The agent, and how far above its hooks it is.
     Known { agent: Process, depth: usize, seen: u64 },
+}
+
+impl Seat {
+    /// Is the agent known, and not there any more?
+    fn is_gone(&self) -> bool {
+        matches!(self, Self::Known { agent, .. } if is_gone(*agent))
+    }
 }
 
 /// The agents of sessions.
@@ -134,6 +146,37 @@ impl Seats {
         above.min().map(|it| it.2)
     }
 
+    /// Is it known whose client that is: can no agent be nearer of which one hook has come?
+    pub(super) fn is_sure_of(&self, client: &Lineage) -> bool {
+        let near = self.all.values().filter_map(|it| match it {
+            Seat::One(hook) => client.position(client.common(hook)?.0),
+            Seat::Known { .. } => None,
+        });
+        let known = self.all.values().filter_map(|it| match it {
+            Seat::Known { agent, .. } => client.position(*agent),
+            Seat::One(_) => None,
+        });
+        match (known.min(), near.min()) {
+            (Some(known), Some(near)) => known < near,
+            (Some(_), None) => true,
+            (None, _) => false,
+        }
+    }
+
+    /// Sessions whose agent has ended.
+    pub(super) fn gone(&self) -> HashSet<String> {
+        let gone = self.all.iter().filter(|it| it.1.is_gone());
+        gone.map(|it| it.0.clone()).collect()
+    }
+
+    /// Forgets where the agents of such sessions were that are not there any more, or that are not known yet.
+    pub(super) fn forget(&mut self, is_over: impl Fn(&str) -> bool) {
+        self.all.retain(|session, seat| {
+            let is_there = matches!(seat, Seat::Known { .. }) && !seat.is_gone();
+            is_there || !is_over(session)
+        });
+    }
+
     /// A session is over.
     pub(super) fn leave(&mut self, session: &str) {
         self.all.remove(session);
@@ -150,6 +193,18 @@ impl Lineage {
 
 fn is_there(process: Process) -> bool {
     look(process.id).is_some_and(|it| it.0 == process)
+}
+
+/// Is it sure that a process has ended? What cannot be looked at may be there.
+fn is_gone(process: Process) -> bool {
+    match look(process.id) {
+        Some(now) => now.0 != process,
+        None => {
+            let pid = rustix::process::Pid::from_raw(process.id);
+            let there = pid.map(rustix::process::test_kill_process);
+            there == Some(Err(rustix::io::Errno::SRCH))
+        }
+    }
 }
 
 #[cfg(test)]

@@ -6,12 +6,16 @@
 mod announced;
 mod around;
 mod both_doors;
+mod by_gateway;
 mod call;
+mod called;
 mod carried;
+mod counts;
 mod fetching;
 mod folder;
 mod instructing;
 mod interactive;
+mod left;
 mod lineage;
 mod mentioned;
 mod past_gateway;
@@ -22,10 +26,11 @@ mod spoken;
 mod stamps;
 mod tools;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
 use aegx::{Principal, RecordType};
 use evidence::{Clock as _, NewRecord, SystemClock};
@@ -39,16 +44,20 @@ use crate::doors::notify::Notifier;
 use crate::gate::Gate;
 use crate::trust::Trust;
 use announced::Announced;
+use by_gateway::Owed;
 use call::Came;
+use called::Times;
 use carried::{Carried, Which};
 use lineage::Seats;
 use session::Hooked;
 use stamps::Stamps;
 
+pub(in crate::doors) use by_gateway::Words;
+pub use called::{Called, called};
 pub(in crate::doors) use lineage::Lineage;
 pub(in crate::doors) use tools::type_of;
 
-/// Sessions of hooks that are open at once; whoever comes then is denied.
+/// Sessions of hooks that are open at once; whoever comes then takes the place of the one that is idle for longest.
 const SESSIONS_MAX: usize = 4096;
 /// Words of hosts for a session that goes on with what was said in another, or before a summary.
 const GOES_ON: &[&str] = &["resume", "fork", "compact"];
@@ -64,6 +73,9 @@ pub struct HookDoor<'a> {
     home: &'a Path,
     user_home: Option<PathBuf>,
     sessions: Mutex<HashMap<String, Arc<Mutex<Hooked>>>>,
+    sessions_max: usize,
+    /// When it was looked last for sessions that were left.
+    swept: Mutex<Option<Instant>>,
     /// Calls on their way to servers.
     announced: Mutex<Vec<Announced>>,
     /// Calls that a daemon before this one let through.
@@ -76,10 +88,11 @@ pub struct HookDoor<'a> {
     /// Files that changed between calls, and nobody was seen to write them.
     changed: AtomicU64,
     stamps: Mutex<Stamps>,
-    /// When each host called last, in seconds since 1970.
-    called: Mutex<BTreeMap<&'static str, i64>>,
+    called: Mutex<Times>,
     /// From which processes the hooks of sessions come.
     seats: Mutex<Seats>,
+    /// What servers said to clients of agents that were not known yet.
+    owed: Mutex<Vec<Owed>>,
     notifier: Notifier,
     /// What is known of servers: every result of one asks for it.
     servers: Mutex<Kept>,
@@ -94,6 +107,8 @@ impl<'a> HookDoor<'a> {
             home,
             user_home,
             sessions: Mutex::default(),
+            sessions_max: SESSIONS_MAX,
+            swept: Mutex::default(),
             announced: Mutex::default(),
             carried: Mutex::new(carried::taken(home)),
             missed: AtomicU64::new(0),
@@ -101,11 +116,18 @@ impl<'a> HookDoor<'a> {
             unannounced: AtomicU64::new(0),
             changed: AtomicU64::new(0),
             stamps: Mutex::default(),
-            called: Mutex::default(),
+            called: Mutex::new(Times::of(home)),
             seats: Mutex::default(),
+            owed: Mutex::default(),
             notifier: Notifier::default(),
             servers: Mutex::default(),
         }
+    }
+
+    /// The same, with room for so many sessions.
+    #[must_use]
+    pub fn with_sessions_max(self, sessions_max: usize) -> Self {
+        Self { sessions_max, ..self }
     }
 
     /// Answers one hook, in the words of its host. Whatever goes wrong is a denial.
@@ -139,7 +161,7 @@ impl<'a> HookDoor<'a> {
             }
         };
         if seen.session != CANARY_SESSION {
-            lock(&self.called).insert(host.as_str(), SystemClock.unix_seconds());
+            self.calls(host.as_str(), SystemClock.unix_seconds());
         }
         let reply = self.reply(host, &seen, lineage).unwrap_or_else(|why| {
             let content = json!({ "host": host.as_str(), "event": event, "error": why });
@@ -155,6 +177,7 @@ impl<'a> HookDoor<'a> {
             return self.end(host, seen, started_by.as_deref());
         }
         let session = self.session(host, seen, started_by.as_deref())?;
+        self.hear_owed(&session::id_of(host, &seen.session, None))?;
         let mut session = lock(&session);
         match &seen.event {
             Event::SessionStart { source } => {
@@ -257,12 +280,14 @@ impl<'a> HookDoor<'a> {
             lock(&found).moved_to(self.gate, seen.cwd.as_deref());
             return Ok(found);
         }
+        self.make_room(parent);
         let mut sessions = lock(&self.sessions);
         if let Some(found) = sessions.get(id) {
             return Ok(Arc::clone(found));
         }
-        if sessions.len() >= SESSIONS_MAX {
-            return Err(format!("{SESSIONS_MAX} sessions are open; `lazaret daemon restart`"));
+        if sessions.len() >= self.sessions_max {
+            let max = self.sessions_max;
+            return Err(format!("{max} sessions are open and busy; `lazaret daemon restart`"));
         }
         let opened = Hooked::open(self.gate, self.home, host, id, parent)?;
         let opened = Arc::new(Mutex::new(opened));
@@ -303,44 +328,6 @@ impl<'a> HookDoor<'a> {
             session.end(self.gate)?;
         }
         Ok(Reply::Pass)
-    }
-
-    /// How many sessions are open.
-    #[must_use]
-    pub fn open_sessions(&self) -> usize {
-        lock(&self.sessions).len()
-    }
-
-    /// Calls that were let through and have not come back.
-    #[must_use]
-    pub fn waiting(&self) -> usize {
-        let sessions: Vec<_> = lock(&self.sessions).values().cloned().collect();
-        sessions.iter().map(|it| lock(it).waiting()).sum()
-    }
-
-    /// Are there calls under way that need this daemon and no other?
-    #[must_use]
-    pub fn is_watching(&self) -> bool {
-        let sessions: Vec<_> = lock(&self.sessions).values().cloned().collect();
-        sessions.iter().any(|it| lock(it).is_watching())
-    }
-
-    /// When each host has called last, in seconds since 1970.
-    #[must_use]
-    pub fn called(&self) -> BTreeMap<&'static str, i64> {
-        lock(&self.called).clone()
-    }
-
-    /// How often a result came of a call that no hook had announced.
-    #[must_use]
-    pub fn missed(&self) -> u64 {
-        self.missed.load(Ordering::Relaxed)
-    }
-
-    /// How many files changed between calls without anybody having been seen to write them.
-    #[must_use]
-    pub fn changed(&self) -> u64 {
-        self.changed.load(Ordering::Relaxed)
     }
 
     /// Tells the desktop that a question waits.

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use aegx::{Digest, Principal};
 use hooks::{Host, Reply, ToolUse};
@@ -31,6 +32,8 @@ pub(super) struct Hooked {
     /// Where it works, without links.
     pub(super) cwd: Option<PathBuf>,
     parent: Option<SessionId>,
+    /// When something was heard of it last.
+    pub(super) seen: Instant,
     /// What the model should know, where the host does not tell it when a session begins.
     pub(super) untold: Option<Reply>,
     home: PathBuf,
@@ -102,6 +105,7 @@ impl Hooked {
             host,
             cwd: None,
             parent,
+            seen: Instant::now(),
             untold: None,
             home: home.to_owned(),
             tools: tools::of_host(host),
@@ -154,8 +158,9 @@ impl Hooked {
         Ok(())
     }
 
-    /// Notes where the agent works now.
+    /// Notes that it is heard of, and where the agent works now.
     pub(super) fn moved_to(&mut self, gate: &Gate, cwd: Option<&str>) {
+        self.seen = Instant::now();
         let Some(cwd) = cwd else { return };
         if self.cwd.as_ref().is_some_and(|it| it.as_os_str() == cwd) {
             return;
@@ -176,6 +181,11 @@ impl Hooked {
         if self.instructed.len() < INSTRUCTED_MAX {
             self.instructed.insert(text);
         }
+    }
+
+    /// Which session has started it, if one has.
+    pub(super) fn parent(&self) -> Option<&str> {
+        self.parent.as_ref().map(SessionId::as_str)
     }
 
     /// Whether an agent has started it: its prompts are that agent's words.

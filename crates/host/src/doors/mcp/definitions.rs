@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use ::mcp::trust::Trust;
 use ::mcp::{Listing, Offer};
 use aegx::Digest;
 use scan::tool::{self, Finding, LookAlike, Named, SANITIZED, Scanned};
@@ -22,6 +23,8 @@ const OTHERS_MAX: usize = 2048;
 const LISTS_KEPT_MAX: usize = 64;
 /// Lists of one connection of which it is remembered that they may be seen.
 const JUDGED_MAX: usize = 1024;
+/// Pairs of names that are looked for at once ([`tool::look_alikes`]).
+const FOUND_MAX: usize = 256;
 /// Look-alike names of one connection that are recorded.
 const ALIKE_MAX: usize = 256;
 
@@ -30,6 +33,8 @@ const ALIKE_MAX: usize = 256;
 pub(crate) struct Listed {
     names: BTreeMap<String, BTreeSet<String>>,
     alike: BTreeSet<[String; 4]>,
+    /// Tools whose names look like another server's, by server.
+    shadows: BTreeMap<String, Shadows>,
     /// Servers of which nothing was known before this connection, while they list their tools for the first time.
     first: BTreeSet<String>,
     /// The same of what they offer beside tools.
@@ -38,6 +43,20 @@ pub(crate) struct Listed {
     judged: BTreeSet<(String, Digest)>,
     /// The last list of each server: clients ask for the same list again and again.
     last: BTreeMap<String, Last>,
+}
+
+/// Tools of a server whose names look like those of others.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Shadows {
+    names: BTreeSet<String>,
+    /// Are there more than are looked for? Then any may be one.
+    are_all: bool,
+}
+
+impl Shadows {
+    pub(super) fn contains(&self, tool: &str) -> bool {
+        self.are_all || self.names.contains(tool)
+    }
 }
 
 /// The last list of a server.
@@ -143,13 +162,15 @@ pub(crate) struct Taken {
     pub(crate) found: Vec<(&'static str, Value)>,
 }
 
-/// Takes in a list of tools: the first is accepted; what is new or has changed later is held until a person accepts it.
+/// Takes in a list of tools: the first is accepted, but for tools of a server that is not trusted whose names look like another
+/// server's; those, and what is new or has changed later, are held until a person accepts them. `own` is the line by which the server
+/// is started or reached.
 /// `was_listed` says whether a tool was in a list of this connection before.
 pub(crate) fn take_in(
     home: &Path,
     known: &mut Kept,
     listed: &mut Listed,
-    (server, page): (&str, Listing<'_>),
+    (server, own, page): (&str, Option<&str>, Listing<'_>),
     was_listed: impl Fn(&str) -> bool,
 ) -> Result<Taken, ServersError> {
     let Listing { items: tools, is_continued } = page;
@@ -159,13 +180,18 @@ pub(crate) fn take_in(
     let is_first = listed.is_first(now, server, is_continued);
     let are_accepted = now.are_accepted(server, tools);
     let looked_at = known.version();
-    if !are_accepted {
-        seen = known.now(home)?.only(server).see(server, tools, is_first);
-    }
-    if seen.is_new {
-        seen = Servers::note(home, |it| it.see(server, tools, is_first))?;
-    }
     let mut found = Vec::new();
+    if !are_accepted {
+        listed.look_alikes(home, known, server, tools, &mut found);
+        let now = known.now(home)?;
+        let is_trusted = now.trust_by(server, own) == Trust::Trusted;
+        let shadows = listed.shadows.get(server).filter(|_| !is_trusted).cloned();
+        let list = (tools, &shadows.unwrap_or_default());
+        seen = now.only(server).see(server, list, is_first);
+        if seen.is_new {
+            seen = Servers::note(home, |it| it.see(server, list, is_first))?;
+        }
+    }
     for change in &seen.changed {
         let content = json!({ "server": server, "tool": change.tool, "diff": change.diff });
         found.push(("mcp_definition_changed", content));
@@ -255,8 +281,13 @@ impl Listed {
         let pair = |it: &LookAlike<'_>| {
             [it.known.server, it.known.tool, it.other.server, it.other.tool].map(str::to_owned)
         };
+        let found = tool::look_alikes(&all);
+        let both = found.iter().flat_map(|it| [it.known, it.other]);
+        let names = both.filter(|it| it.server == server).map(|it| it.tool.to_owned());
+        let shadows = Shadows { names: names.collect(), are_all: found.len() >= FOUND_MAX };
         let found: Vec<([String; 4], &'static str)> =
-            tool::look_alikes(&all).iter().map(|it| (pair(it), it.rule.as_str())).collect();
+            found.iter().map(|it| (pair(it), it.rule.as_str())).collect();
+        self.shadows.insert(server.to_owned(), shadows);
         for (pair, rule) in found {
             if self.alike.len() < ALIKE_MAX && self.alike.insert(pair.clone()) {
                 let [known_server, known_tool, other_server, other_tool] = pair;

@@ -1,12 +1,13 @@
 //! How a call ends: what came back is taken in before the client sees it, and what a client answers goes out like an answer.
 
 use evidence::{Clock as _, SystemClock};
-use monitor::{Output, Status};
+use monitor::{Output, Status, taint};
 use serde_json::{Value, json};
 
+use super::super::hook::Words;
 use super::super::saying;
 use super::servers::Brings;
-use super::{Client, Doors, Waiting};
+use super::{Client, Doors, Read, Waiting};
 
 impl Doors<'_> {
     /// Takes in what came back of a call, or what a client answers to a server.
@@ -28,12 +29,23 @@ impl Doors<'_> {
             Ok(Output { status, tags: tag.into_iter().collect(), sandboxed, ..Output::text(text) })
         };
         let seen = match waiting {
-            Waiting::Here { begun, server, instructs } => {
-                let finished = self.gate.monitor.finish(*begun, output(&server)?);
+            Waiting::Here { begun, server, read } => {
+                let output = output(&server)?;
+                let is_sandboxed = output.sandboxed.is_some();
+                let mut is_outside = is_sandboxed || !output.tags.is_empty();
+                let finished = self.gate.monitor.finish(*begun, output);
+                let tag = finished.as_ref().ok().and_then(|it| it.tag.as_ref());
+                is_outside |= tag.is_some_and(|it| taint::is_outside(it.taint));
+                if is_outside {
+                    let words = Words { server: &server, text, is_sandboxed };
+                    self.mcp_heard(client, read, words)?;
+                }
                 let seen = finished.map(|it| it.output.body).map_err(|error| error.to_string());
-                match instructs {
-                    true => seen.and_then(|it| self.mcp_instructions(client, &server, text, it)),
-                    false => seen,
+                match read {
+                    Read::Instructions => {
+                        seen.and_then(|it| self.mcp_instructions(client, &server, text, it))
+                    }
+                    Read::Prompt | Read::Result | Read::Definitions | Read::Aside => seen,
                 }
             }
             Waiting::Hook { session, key, server } => {
@@ -58,6 +70,18 @@ impl Doors<'_> {
             Ok(_) => json!({ "as_it_came": true }),
             Err(why) => json!({ "withheld": why }),
         })
+    }
+
+    /// INVARIANT (AbsorbBeforeDeliver): the agent that has started the client is marked by what it is about to read, as it would be
+    /// past the gateway.
+    fn mcp_heard(&self, client: &Client, read: Read, words: Words<'_>) -> Result<(), String> {
+        match read {
+            Read::Prompt | Read::Result => self.hook.hear_by_gateway(&client.lineage, words, true),
+            Read::Instructions | Read::Aside => {
+                self.hook.hear_by_gateway(&client.lineage, words, false)
+            }
+            Read::Definitions => Ok(()),
+        }
     }
 
     /// Takes back a call that nobody has heard of: nothing was read by it.

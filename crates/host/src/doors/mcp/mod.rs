@@ -73,12 +73,27 @@ struct Client {
 
 /// A call that is under way.
 enum Waiting {
-    /// Judged here, to which server it goes, and whether what comes back instructs the model.
-    Here { begun: Box<Begun>, server: String, instructs: bool },
+    /// Judged here, to which server it goes, and how the model reads what comes back.
+    Here { begun: Box<Begun>, server: String, read: Read },
     /// Judged by a hook of the agent that calls, in its session.
     Hook { session: String, key: String, server: String },
     /// What a server asks of the client; the answer is looked at where it is made of words.
     Server { begun: Box<Begun>, speaks: bool },
+}
+
+/// How a model reads what a server says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Read {
+    /// As instructions.
+    Instructions,
+    /// As a prompt: its agent may hand it over as what the user said.
+    Prompt,
+    /// As what came of a call.
+    Result,
+    /// As what is offered: it is pinned, and held where it is not what was accepted, as tools are.
+    Definitions,
+    /// Mostly not at all: what a server says beside its results.
+    Aside,
 }
 
 impl Doors<'_> {
@@ -228,10 +243,11 @@ impl Doors<'_> {
         tools: &[Value],
         is_continued: bool,
     ) -> Result<Value, String> {
-        let Client { known, listed, tools: before, .. } = client;
+        let Client { known, listed, tools: before, started, .. } = client;
         let was_listed = |name: &str| before.contains_key(&key_of(server, name));
         let page = Listing { items: tools, is_continued };
-        let taken = take_in(self.home, known, listed, (server, page), was_listed);
+        let own = started.get(server).map(String::as_str);
+        let taken = take_in(self.home, known, listed, (server, own, page), was_listed);
         let Taken { held, cleaned, accepted_for, found } = taken.map_err(|it| it.to_string())?;
         for (kind, content) in found {
             self.mcp_record(client, kind, content);

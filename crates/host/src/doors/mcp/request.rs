@@ -7,7 +7,7 @@ use monitor::Begun;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::Waiting;
+use super::{Read, Waiting};
 use crate::doors::hook::type_of;
 
 /// The kind of what a server tells the model to begin with.
@@ -191,7 +191,18 @@ impl Judged<'_> {
                 Waiting::Server { begun, speaks: true }
             }
             Some(HostKind::RootsList) => Waiting::Server { begun, speaks: false },
-            Some(_) | None => Waiting::Here { begun, server, instructs: self.kind == INSTRUCTIONS },
+            Some(_) | None => Waiting::Here { begun, server, read: self.read() },
+        }
+    }
+
+    /// How the model reads what comes back of it.
+    fn read(&self) -> Read {
+        match self.kind {
+            INSTRUCTIONS => Read::Instructions,
+            "prompt" => Read::Prompt,
+            "list" => Read::Definitions,
+            "notification" => Read::Aside,
+            _ => Read::Result,
         }
     }
 

@@ -146,7 +146,7 @@ fn bytes(value: &Value) -> usize {
 mod tests {
     use serde_json::json;
 
-    use super::super::ServersError;
+    use super::super::{ServersError, Shadows};
     use super::*;
 
     fn tool(name: &str, says: &str, length: usize) -> Value {
@@ -158,14 +158,15 @@ mod tests {
     fn a_server_that_says_much_of_itself_has_its_share_and_every_change_of_it_is_found() {
         let dir = tempfile::tempdir().unwrap();
         let home = dir.path();
+        let none = Shadows::default();
         let small = [tool("get", "Gets.", 10)];
-        Servers::note(home, |it| it.see("notes", &small, true)).unwrap();
+        Servers::note(home, |it| it.see("notes", (&small, &none), true)).unwrap();
         // More than a share of words, and of what can wait.
         let list = |says: &str| -> Vec<Value> {
             (0..40).map(|it| tool(&format!("t{it}"), says, 60 << 10)).collect()
         };
         let first = list("Adds.");
-        let seen = Servers::note(home, |it| it.see("big", &first, true)).unwrap();
+        let seen = Servers::note(home, |it| it.see("big", (&first, &none), true)).unwrap();
         assert_eq!((seen.held.len(), seen.left_out), (0, 0));
         let known = Servers::of(home).unwrap();
         assert!(known.are_accepted("big", &first) && known.are_accepted("notes", &small));
@@ -175,15 +176,15 @@ mod tests {
         let other = list("Sends.");
         let mut accepted = 0;
         for round in 0..3 {
-            let tried = Servers::of(home).unwrap().only("big").see("big", &other, false);
-            let seen = Servers::note(home, |it| it.see("big", &other, false)).unwrap();
+            let tried = Servers::of(home).unwrap().only("big").see("big", (&other, &none), false);
+            let seen = Servers::note(home, |it| it.see("big", (&other, &none), false)).unwrap();
             assert_eq!(
                 (&seen.held, seen.left_out),
                 (&tried.held, tried.left_out),
                 "as it was tried"
             );
             assert_eq!((seen.held.len(), seen.is_crowded), (40 - accepted, seen.left_out > 0));
-            let again = Servers::of(home).unwrap().only("big").see("big", &other, false);
+            let again = Servers::of(home).unwrap().only("big").see("big", (&other, &none), false);
             assert!(!again.is_new && again.held.len() == 40 - accepted, "written once");
             let shown = Servers::of(home).unwrap().held["big"].clone();
             assert!(shown.len() + seen.left_out == 40 - accepted && shown.len() > 5, "{round}");
@@ -199,9 +200,10 @@ mod tests {
     fn what_would_not_be_read_again_is_not_written() {
         let dir = tempfile::tempdir().unwrap();
         let home = dir.path();
+        let none = Shadows::default();
         let list = |name: &str| [tool(name, "Adds.", 1000)];
         let add = |server: &str, max: usize| {
-            Servers::change_within(home, max, |it| it.see(server, &list(server), true))
+            Servers::change_within(home, max, |it| it.see(server, (&list(server), &none), true))
         };
         add("one", 2000).unwrap();
         let full = add("two", 2000).unwrap_err();
