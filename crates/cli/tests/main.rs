@@ -53,6 +53,7 @@ mod poisoned;
 mod policy;
 mod policy_journal;
 mod program;
+mod prompts;
 mod providers;
 mod proxy_access;
 mod remedies;

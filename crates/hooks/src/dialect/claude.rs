@@ -83,10 +83,10 @@ pub(super) static DIALECT: Dialect = Dialect {
         folders: &[
             (".claude/rules", ".md"),
             (".claude/agents", ".md"),
-            (".claude/commands", ".md"),
             (".claude/output-styles", ".md"),
             (".claude/skills", "SKILL.md"),
         ],
+        commands: &[(".claude/commands", ".md")],
         below: &[],
     },
     unknown: Row::new("", Kind::Other).deny(Say::EXIT_2),

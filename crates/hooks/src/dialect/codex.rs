@@ -47,6 +47,7 @@ pub(super) static DIALECT: Dialect = Dialect {
     instructions: Instructions {
         files: &["AGENTS.override.md", SHARED],
         folders: &[(".codex/skills", "SKILL.md"), (".agents/skills", "SKILL.md")],
+        commands: &[],
         below: &[],
     },
     unknown: Row::new("", Kind::Other).deny(Say::EXIT_2),

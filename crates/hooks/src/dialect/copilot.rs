@@ -106,6 +106,7 @@ pub(super) static DIALECT: Dialect = Dialect {
             (".github/skills", "SKILL.md"),
             (".claude/skills", "SKILL.md"),
         ],
+        commands: &[],
         below: &[],
     },
     unknown: Row::new("", Kind::Other).deny(Say::EXIT_2),

@@ -89,6 +89,7 @@ pub(super) static DIALECT: Dialect = Dialect {
             (".cursor/agents", ".md"),
             (".cursor/skills", "SKILL.md"),
         ],
+        commands: &[(".cursor/commands", ".md")],
         below: &[],
     },
     unknown: Row::new("", Kind::Other).pass(NOTHING).deny(Say::EXIT_2),

@@ -38,6 +38,7 @@ pub(super) static DIALECT: Dialect = Dialect {
     instructions: Instructions {
         files: &["GEMINI.md", ".gemini/GEMINI.md", SHARED],
         folders: &[(".gemini/agents", ".md"), (".gemini/skills", "SKILL.md")],
+        commands: &[(".gemini/commands", ".toml")],
         below: &["GEMINI.md"],
     },
     unknown: Row::new("", Kind::Other).deny(Say::EXIT_2),

@@ -70,6 +70,7 @@ pub(super) static DIALECT: Dialect = Dialect {
             (".opencode/skills", "SKILL.md"),
             (".claude/skills", "SKILL.md"),
         ],
+        commands: &[(".opencode/command", ".md"), (".opencode/commands", ".md")],
         below: &[],
     },
     unknown: Row::new("", Kind::Other).pass(NOTHING).deny(Say::EXIT_2),

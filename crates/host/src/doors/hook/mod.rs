@@ -8,8 +8,11 @@ mod around;
 mod both_doors;
 mod call;
 mod carried;
+mod commanded;
+mod expanded;
 mod fetching;
 mod folder;
+mod given;
 mod instructing;
 mod interactive;
 mod lineage;
@@ -41,6 +44,7 @@ use crate::trust::Trust;
 use announced::Announced;
 use call::Came;
 use carried::{Carried, Which};
+use given::Given;
 use lineage::Seats;
 use session::Hooked;
 use stamps::Stamps;
@@ -80,6 +84,7 @@ pub struct HookDoor<'a> {
     called: Mutex<BTreeMap<&'static str, i64>>,
     /// From which processes the hooks of sessions come.
     seats: Mutex<Seats>,
+    given: Mutex<Given>,
     notifier: Notifier,
     /// What is known of servers: every result of one asks for it.
     servers: Mutex<Kept>,
@@ -103,6 +108,7 @@ impl<'a> HookDoor<'a> {
             stamps: Mutex::default(),
             called: Mutex::default(),
             seats: Mutex::default(),
+            given: Mutex::default(),
             notifier: Notifier::default(),
             servers: Mutex::default(),
         }

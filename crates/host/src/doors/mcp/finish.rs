@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::super::saying;
 use super::servers::Brings;
-use super::{Client, Doors, Waiting};
+use super::{Client, Doors, Read, Waiting};
 
 impl Doors<'_> {
     /// Takes in what came back of a call, or what a client answers to a server.
@@ -28,12 +28,21 @@ impl Doors<'_> {
             Ok(Output { status, tags: tag.into_iter().collect(), sandboxed, ..Output::text(text) })
         };
         let seen = match waiting {
-            Waiting::Here { begun, server, instructs } => {
-                let finished = self.gate.monitor.finish(*begun, output(&server)?);
+            Waiting::Here { begun, server, read } => {
+                let output = output(&server)?;
+                let is_others = !output.tags.is_empty() || output.sandboxed.is_some();
+                let finished = self.gate.monitor.finish(*begun, output);
                 let seen = finished.map(|it| it.output.body).map_err(|error| error.to_string());
-                match instructs {
-                    true => seen.and_then(|it| self.mcp_instructions(client, &server, text, it)),
-                    false => seen,
+                match read {
+                    Read::Instructions => {
+                        seen.and_then(|it| self.mcp_instructions(client, &server, text, it))
+                    }
+                    Read::Prompt => seen.inspect(|it| {
+                        if is_others {
+                            self.hook.was_given(it)
+                        }
+                    }),
+                    Read::Result => seen,
                 }
             }
             Waiting::Hook { session, key, server } => {

@@ -73,12 +73,23 @@ struct Client {
 
 /// A call that is under way.
 enum Waiting {
-    /// Judged here, to which server it goes, and whether what comes back instructs the model.
-    Here { begun: Box<Begun>, server: String, instructs: bool },
+    /// Judged here, to which server it goes, and how the model reads what comes back.
+    Here { begun: Box<Begun>, server: String, read: Read },
     /// Judged by a hook of the agent that calls, in its session.
     Hook { session: String, key: String, server: String },
     /// What a server asks of the client; the answer is looked at where it is made of words.
     Server { begun: Box<Begun>, speaks: bool },
+}
+
+/// How a model reads what a server says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Read {
+    /// As instructions.
+    Instructions,
+    /// As a prompt: its agent may hand it over as what the user said.
+    Prompt,
+    /// As what came of a call.
+    Result,
 }
 
 impl Doors<'_> {

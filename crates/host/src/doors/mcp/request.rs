@@ -7,7 +7,7 @@ use monitor::Begun;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::Waiting;
+use super::{Read, Waiting};
 use crate::doors::hook::type_of;
 
 /// The kind of what a server tells the model to begin with.
@@ -191,7 +191,11 @@ impl Judged<'_> {
                 Waiting::Server { begun, speaks: true }
             }
             Some(HostKind::RootsList) => Waiting::Server { begun, speaks: false },
-            Some(_) | None => Waiting::Here { begun, server, instructs: self.kind == INSTRUCTIONS },
+            Some(HostKind::PromptGet) => Waiting::Here { begun, server, read: Read::Prompt },
+            Some(_) | None if self.kind == INSTRUCTIONS => {
+                Waiting::Here { begun, server, read: Read::Instructions }
+            }
+            Some(_) | None => Waiting::Here { begun, server, read: Read::Result },
         }
     }
 
