@@ -71,6 +71,7 @@ mod terminal;
 mod tool_servers;
 mod transcripts;
 mod two_users;
+mod unshown;
 mod upgrade;
 mod vault;
 mod vault_keys;

@@ -50,6 +50,7 @@ pub(super) static DIALECT: Dialect = Dialect {
         commands: &[],
         below: &[],
     },
+    hides_failed: true,
     unknown: Row::new("", Kind::Other).deny(Say::EXIT_2),
     tools: include_str!("../tools/codex.json"),
 };

@@ -109,6 +109,7 @@ pub(super) static DIALECT: Dialect = Dialect {
         commands: &[],
         below: &[],
     },
+    hides_failed: false,
     unknown: Row::new("", Kind::Other).deny(Say::EXIT_2),
     tools: include_str!("../tools/copilot.json"),
 };

@@ -92,6 +92,7 @@ pub(super) static DIALECT: Dialect = Dialect {
         commands: &[(".cursor/commands", ".md")],
         below: &[],
     },
+    hides_failed: false,
     unknown: Row::new("", Kind::Other).pass(NOTHING).deny(Say::EXIT_2),
     tools: include_str!("../tools/cursor.json"),
 };

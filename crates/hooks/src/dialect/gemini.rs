@@ -41,6 +41,7 @@ pub(super) static DIALECT: Dialect = Dialect {
         commands: &[(".gemini/commands", ".toml")],
         below: &["GEMINI.md"],
     },
+    hides_failed: false,
     unknown: Row::new("", Kind::Other).deny(Say::EXIT_2),
     tools: include_str!("../tools/gemini.json"),
 };

@@ -5,6 +5,7 @@
 
 mod announced;
 mod around;
+mod batch;
 mod both_doors;
 mod call;
 mod carried;
@@ -188,6 +189,7 @@ impl<'a> HookDoor<'a> {
             Event::After { tool, output, failed, shape } => {
                 self.after(&mut session, tool, Came { output, failed: *failed, shape })
             }
+            Event::Batch { calls } => self.batch(&mut session, calls),
             Event::Instructions { path } => {
                 self.hear_instructions(&mut session)?;
                 if let Some(path) = path {
