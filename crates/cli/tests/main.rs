@@ -64,6 +64,7 @@ mod replay;
 mod serve;
 mod serve_changes;
 mod serve_kill;
+mod settings_read;
 mod shell_calm;
 mod shell_exec;
 mod shell_network;

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::HookDoor;
 use super::expanded::{Said, Template};
-use super::instructing::{ABOVE_MAX, look};
+use super::instructing::{above, look};
 use super::mentioned::{READ_BYTES_MAX, text_of};
 use super::session::Hooked;
 
@@ -24,23 +24,20 @@ impl HookDoor<'_> {
         let Some(cwd) = session.cwd.as_deref() else { return Ok(false) };
         let all = hooks::dialect(session.host).instructions.commands;
         let (mut count, mut bytes) = (0_usize, 0_usize);
-        for above in cwd.ancestors().take(ABOVE_MAX) {
-            for (folder, end) in all {
-                let folder = above.join(folder);
-                let looked = look(&folder, &|_, name| name.ends_with(end));
-                if !looked.is_whole && self.is_foreign(session, &folder)? {
-                    return Ok(true);
+        for (folder, end) in above(cwd, all) {
+            let looked = look(&folder, &|_, name| name.ends_with(end));
+            if !looked.is_whole && self.is_foreign(session, &folder)? {
+                return Ok(true);
+            }
+            for path in looked.found {
+                if !path.is_file() || !self.is_foreign(session, &path)? {
+                    continue;
                 }
-                for path in looked.found {
-                    if !path.is_file() || !self.is_foreign(session, &path)? {
-                        continue;
-                    }
-                    let read = made_of(&path, &prompt);
-                    (count, bytes) = (count + 1, bytes.saturating_add(read.bytes));
-                    let is_much = count > COMMANDS_MAX || bytes > COMMANDS_BYTES_MAX;
-                    if read.is_so || is_much {
-                        return Ok(true);
-                    }
+                let read = made_of(&path, &prompt);
+                (count, bytes) = (count + 1, bytes.saturating_add(read.bytes));
+                let is_much = count > COMMANDS_MAX || bytes > COMMANDS_BYTES_MAX;
+                if read.is_so || is_much {
+                    return Ok(true);
                 }
             }
         }

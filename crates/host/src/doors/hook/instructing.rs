@@ -17,7 +17,7 @@ use super::mentioned::text_of;
 use super::session::Hooked;
 
 /// Folders above the one in which the agent works, that one included.
-pub(super) const ABOVE_MAX: usize = 64;
+const ABOVE_MAX: usize = 64;
 /// Entries of folders that are looked at, of one folder of rules and of all below where the agent works.
 const ENTRIES_MAX: usize = 4096;
 /// How deep a folder is looked through.
@@ -109,6 +109,12 @@ impl HookDoor<'_> {
         session.instructed_by(form);
         Ok(())
     }
+}
+
+/// These folders, with what belongs to each, where the agent works and above.
+pub(super) fn above<T: Copy>(cwd: &Path, folders: &[(&str, T)]) -> Vec<(PathBuf, T)> {
+    let all = cwd.ancestors().take(ABOVE_MAX);
+    all.flat_map(|above| folders.iter().map(|(folder, it)| (above.join(folder), *it))).collect()
 }
 
 /// What was found in a folder and in those below.
