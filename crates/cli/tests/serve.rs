@@ -218,6 +218,8 @@ fn somebody_new_starts_a_server_and_talks_to_an_agent() {
     let run = |words: &[&str]| lazaret(home.path(), words).run();
     let sent = run(&["send", "main", "from here", "--user", "ann"]);
     assert_eq!((sent.code, sent.out.trim_end()), (0, "It is so: from here"), "{}", sent.err);
+    let said = run(&["evidence", "query", "--kind", "serve_said", "--json"]).objects();
+    assert!(said.len() == 1 && said[0].to_string().contains("operator"), "{said:?}");
     assert_eq!(run(&["send", "main", "x", "--user", "mallory"]).code, 1);
     let workers = run(&["workers", "list"]);
     assert_eq!(workers.code, 0, "{}", workers.err);
@@ -266,35 +268,6 @@ fn only_the_last_message_is_the_users_word() {
         { "role": "user", "content": "yes, go on" },
     ])));
     assert!(fetched_after(&json!([{ "role": "user", "content": format!("Please open {page}") }])));
-}
-
-#[test]
-fn a_message_whose_turn_is_ended_says_so_and_who_ended_it_is_on_record() {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let port = listener.local_addr().unwrap().port();
-    let page = format!("http://127.0.0.1:{port}/page");
-    let call = json!({ "call": [{ "name": "web_fetch", "input": { "url": page } }] });
-    let inner = format!("egress: {{inner: [{{host: 127.0.0.1, port: {port}}}]}}\n");
-    let home = home(&json!({ "turns": [call, { "say": "done" }] }), &inner);
-    let served = Served::start(home.path());
-    let _ = served.token("ann");
-    let run = |words: &[&str]| lazaret(home.path(), words).run();
-    let said = format!("Please open {page}");
-    let sent = std::thread::scope(|scope| {
-        let sending = scope.spawn(|| run(&["send", "main", &said, "--user", "ann"]));
-        // It never answers.
-        let _held = listener.accept().unwrap();
-        let listed = run(&["workers", "list", "--json"]).objects().remove(0);
-        let id = listed["id"].to_string();
-        assert_eq!(run(&["workers", "kill", &id]).code, 0, "{listed}");
-        sending.join().unwrap()
-    });
-    assert!(sent.code == 3 && sent.err.contains("interrupted"), "{} {}", sent.code, sent.err);
-    for kind in ["serve_said", "serve_worker_killed"] {
-        let found = run(&["evidence", "query", "--kind", kind, "--json"]).objects();
-        assert!(found.len() == 1 && found[0].to_string().contains("operator"), "{found:?}");
-    }
-    assert_eq!(served.end(), 0);
 }
 
 #[test]

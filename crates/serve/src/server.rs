@@ -349,9 +349,9 @@ impl Handle {
         let content =
             json!({ "by": "operator", "user": user, "agent": agent, "killed": session, "id": id });
         self.app.record("serve_worker_killed", content).map_err(|error| error.to_string())?;
+        self.app.log(Event::WorkerKilled, turn::about(&key), json!({ "by": "operator" }));
         self.app.interrupt(&key);
         self.app.parts.runtime.close(user, agent, session);
-        self.app.log(Event::WorkerKilled, turn::about(&key), json!({ "by": "operator" }));
         Ok(true)
     }
 }

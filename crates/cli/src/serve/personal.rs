@@ -133,12 +133,12 @@ mod tests {
         let gate = Gate::open(home.path(), unsynced, policy, Catalogue::default()).unwrap();
         let files = Files::new(&Arc::new(gate), home.path());
         let own = home.path().join("workspaces-data/main");
-        for name in ["carol", "dan"] {
-            fs::create_dir_all(own.join(name)).unwrap();
-            fs::write(own.join(name).join("letter"), name).unwrap();
+        for it in [own.join("carol"), own.join("dan")] {
+            fs::create_dir_all(&it).unwrap();
+            fs::write(it.join("letter"), "dear").unwrap();
         }
-        for quiet in ["carol/letter", "carol", "dan"] {
-            let it = fs::File::open(own.join(quiet)).unwrap();
+        for quiet in [own.join("carol/letter"), own.join("carol"), own.join("dan")] {
+            let it = fs::File::open(quiet).unwrap();
             it.set_modified(SystemTime::now() - 10 * DAY).unwrap();
         }
         assert_eq!(files.retain(20 * DAY, DAY).unwrap(), 0);

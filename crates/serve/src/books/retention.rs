@@ -129,7 +129,6 @@ mod tests {
     use super::*;
 
     #[test]
-    #[expect(clippy::disallowed_methods, reason = "files of the test's own")]
     fn what_is_deleted_leaves_the_log_as_soon_as_nobody_reads() {
         let home = tempfile::tempdir().unwrap();
         let books = Books::open(home.path()).unwrap();
