@@ -204,25 +204,12 @@ impl Desk {
                 return Ok(Reply { content: rest, interrupted, usage, tool_calls });
             }
             Some("tool") => {
-                let (tool_name, tool_id) = ("file_read".to_owned(), "t1".to_owned());
-                on_frame(Frame::ToolUseStart { id: 1, tool_name, tool_id: tool_id.clone() });
-                for piece in ["{\"path\":", "\"a.txt\"}"] {
-                    let (tool_id, partial_json) = (tool_id.clone(), piece.to_owned());
-                    on_frame(Frame::ToolUseInput { tool_id, partial_json });
-                }
-                on_frame(Frame::ToolResult { id: 2, tool_id, content: "read".to_owned() });
+                call(on_frame);
                 tool_calls.push(("file_read".to_owned(), "denied".to_owned()));
                 "done".to_owned()
             }
             Some("marks") => {
-                let mut anew = Rebuilder::default();
-                for it in [
-                    json!({ "type": "token", "id": 1, "text": "I look." }),
-                    json!({ "type": "tool_use_start", "id": 2, "toolName": "a", "toolId": "t" }),
-                    json!({ "type": "token", "id": 3, "text": "One\r\nTwo \u{200f}and " }),
-                ] {
-                    on_frame(anew.take(&it).unwrap());
-                }
+                marks(on_frame);
                 let content = "One\r\nTwo \u{200f}and three\r\n".to_owned();
                 return Ok(Reply { content, interrupted, usage, tool_calls });
             }
@@ -280,6 +267,29 @@ impl Desk {
             watcher.tool((user, agent, session), "file_read", event);
         }
     }
+}
+
+/// Words before a tool, and line ends and marks behind it, as they come from a worker.
+fn marks(on_frame: &mut dyn FnMut(Frame)) {
+    let mut anew = Rebuilder::default();
+    for it in [
+        json!({ "type": "token", "id": 1, "text": "I look." }),
+        json!({ "type": "tool_use_start", "id": 2, "toolName": "a", "toolId": "t" }),
+        json!({ "type": "token", "id": 3, "text": "One\r\nTwo \u{200f}and " }),
+    ] {
+        on_frame(anew.take(&it).unwrap());
+    }
+}
+
+/// A call of a tool, with its input in pieces.
+fn call(on_frame: &mut dyn FnMut(Frame)) {
+    let (tool_name, tool_id) = ("file_read".to_owned(), "t1".to_owned());
+    on_frame(Frame::ToolUseStart { id: 1, tool_name, tool_id: tool_id.clone() });
+    for piece in ["{\"path\":", "\"a.txt\"}"] {
+        let (tool_id, partial_json) = (tool_id.clone(), piece.to_owned());
+        on_frame(Frame::ToolUseInput { tool_id, partial_json });
+    }
+    on_frame(Frame::ToolResult { id: 2, tool_id, content: "read".to_owned() });
 }
 
 fn paid(purse: &dyn Purse, input_tokens: u64, output_tokens: u64) -> Result<Aside, TurnError> {
