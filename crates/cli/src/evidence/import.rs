@@ -27,7 +27,9 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
-    let bundle = std::path::absolute(&args.bundle).map_err(Failure::unable)?;
+    // Whoever has the journal works elsewhere.
+    let bundle = files::resolved(&args.bundle)
+        .map_err(|error| Failure::unable(format!("`{}`: {error}", args.bundle.display())))?;
     // What is no text cannot be named to somebody else.
     let asked = match bundle.to_str() {
         Some(_) => by_gate(&args.home, &Request::Import { bundle })?,
