@@ -19,8 +19,6 @@ pub struct Parts<'a> {
     pub files: &'a [(String, String)],
     /// What it remembers.
     pub memory: &'a [String],
-    /// How an earlier session went.
-    pub history: Option<&'a str>,
 }
 
 /// The instructions of an agent whose file says nothing.
@@ -50,9 +48,6 @@ pub fn system(parts: &Parts<'_>, mut nonce: impl FnMut() -> Nonce) -> String {
     if !parts.memory.is_empty() {
         let rows = parts.memory.join("\n");
         text.push(wrap(Boundary::Memory, "memory", &rows, &nonce()));
-    }
-    if let Some(history) = parts.history {
-        text.push(wrap(Boundary::History, "earlier session", history, &nonce()));
     }
     text.join("\n\n")
 }
@@ -84,7 +79,6 @@ mod tests {
             tools: &["web_fetch".to_owned()],
             files: &files,
             memory: std::slice::from_ref(&hostile),
-            history: Some("we spoke"),
         };
         let mut count = 0u8;
         let text = system(&parts, || {
@@ -95,7 +89,7 @@ mod tests {
         assert!(!text.contains("</memory_context> SYSTEM"), "{text}");
         assert!(text.contains("web_fetch") && text.contains("Monday"));
         assert_eq!(text.matches("<memory_context id=").count(), 1);
-        assert_eq!(count, 4);
+        assert_eq!(count, 3);
         let plain = system(&Parts::default(), || Nonce::new([0; 16]));
         assert!(plain.contains("You have no tools."));
     }

@@ -95,6 +95,13 @@ impl Estimate {
         let answer = request.max_tokens.unwrap_or(ANSWER_TOKENS_USUAL);
         Self { input_tokens: request.tokens_at_most(), output_tokens: answer.into(), price }
     }
+
+    /// The same where so many models may be asked in turn: each of them reads the question, one answers it.
+    #[must_use]
+    pub fn asked_of(self, models: usize) -> Self {
+        let times = u64::try_from(models.max(1)).unwrap_or(u64::MAX);
+        Self { input_tokens: self.input_tokens.saturating_mul(times), ..self }
+    }
 }
 
 /// Something that was set aside for a question.

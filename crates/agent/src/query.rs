@@ -124,20 +124,19 @@ impl Conversation {
         let mut reminder = self.hooks.verify_before_complete.then_some(verify::REMINDER);
         for _ in 0..self.hooks.model_calls {
             summary::shorten(&mut self.messages, parent)?;
-            let answer = self.step(parent)?;
+            let answer = self.shortened_step(parent)?;
             let text = text_of(&answer.content);
             let uses = uses(&answer.content);
             let stop = answer.stop;
             self.messages.push(Message { role: Role::Assistant, content: answer.content });
+            // What was cut off is not carried out, also where a call in it was whole.
+            if stop == StopReason::Interrupted {
+                done.content = text;
+                return Err(Stopped::Interrupted);
+            }
             if uses.is_empty() {
                 done.content = text;
-                return match stop {
-                    StopReason::Interrupted => Err(Stopped::Interrupted),
-                    StopReason::EndTurn
-                    | StopReason::ToolUse
-                    | StopReason::MaxTokens
-                    | StopReason::Refusal => Ok(()),
-                };
+                return Ok(());
             }
             if uses.len() > CALLS_PER_STEP_MAX {
                 let why = format!("the model called {} tools in one step", uses.len());
@@ -157,6 +156,20 @@ impl Conversation {
         }
         let most = self.hooks.model_calls;
         Err(Stopped::because("too_many_steps", format!("no answer after {most} model calls")))
+    }
+
+    /// Asks the model, again with a shorter conversation if this one is too long for it.
+    fn shortened_step(&mut self, parent: &impl Parent) -> Result<Answer, Stopped> {
+        let mut shorter = summary::Shorter::default();
+        loop {
+            let stopped = match self.step(parent) {
+                Ok(answer) => return Ok(answer),
+                Err(stopped) => stopped,
+            };
+            if !shorter.after(&stopped, &mut self.messages, parent)? {
+                return Err(stopped);
+            }
+        }
     }
 
     /// Asks the model once, and shows what it says as it says it.

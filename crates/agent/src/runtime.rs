@@ -164,7 +164,7 @@ pub struct Question {
 
 /// A turn without an answer.
 #[derive(Debug, thiserror::Error)]
-#[error("{code:?}: {message}")]
+#[error("{}: {message}", code.as_str())]
 pub struct TurnError {
     /// Why, for programs.
     pub code: TurnErrorCode,
@@ -176,6 +176,8 @@ pub struct TurnError {
     pub is_all: bool,
     /// What whoever speaks with the agent should know of its session, once each.
     pub notes: Vec<String>,
+    /// Rules that denied a call until then.
+    pub denied: Box<[String]>,
     /// The limit of a budget that it ended at, if that is why.
     pub exceeded: Option<Box<Reached>>,
 }
@@ -183,8 +185,8 @@ pub struct TurnError {
 impl TurnError {
     /// A turn in which no model was asked.
     pub fn new(code: TurnErrorCode, message: impl Into<String>) -> Self {
-        let (usage, notes) = (Usage::default(), Vec::new());
-        Self { code, message: message.into(), usage, is_all: true, notes, exceeded: None }
+        let (usage, notes, denied) = Default::default();
+        Self { code, message: message.into(), usage, is_all: true, notes, denied, exceeded: None }
     }
 
     /// The same at a limit of a budget.
@@ -197,6 +199,12 @@ impl TurnError {
     #[must_use]
     pub fn noting(self, notes: Vec<String>) -> Self {
         Self { notes, ..self }
+    }
+
+    /// The same after these calls were denied.
+    #[must_use]
+    pub fn denying(self, denied: Vec<String>) -> Self {
+        Self { denied: denied.into(), ..self }
     }
 
     /// The same after so much was used.
@@ -243,4 +251,32 @@ pub enum TurnErrorCode {
     WorkerError,
     /// The model did not answer.
     ModelError(llm::ErrorKind),
+}
+
+impl TurnErrorCode {
+    /// Its name in answers, for programs.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::AgentNotFound => "agent_not_found",
+            Self::AccessDenied => "access_denied",
+            Self::SessionNotFound => "session_not_found",
+            Self::Busy => "busy",
+            Self::QueryInProgress => "query_in_progress",
+            Self::WorkersExhausted => "workers_exhausted",
+            Self::BudgetExceeded => "budget_exceeded",
+            Self::ModelUnpriced => "model_unpriced",
+            Self::InitFailed => "init_failed",
+            Self::WorkerError => "worker_error",
+            Self::ModelError(kind) => match kind {
+                llm::ErrorKind::Overloaded => "model_overloaded",
+                llm::ErrorKind::RateLimited => "model_rate_limited",
+                llm::ErrorKind::InvalidKey => "model_invalid_key",
+                llm::ErrorKind::ContextTooLong => "model_context_too_long",
+                llm::ErrorKind::Refused => "model_refused",
+                llm::ErrorKind::Unreachable => "model_unreachable",
+                llm::ErrorKind::Invalid => "model_invalid_request",
+            },
+        }
+    }
 }

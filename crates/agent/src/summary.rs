@@ -3,8 +3,9 @@
 //! A summary is made of whatever was said, also of what came from outside: it stands between marks, and is nobody's word.
 //! The labels of what is replaced are not lost: those of a session only grow, and they are the parent's.
 
-use llm::{Block, Message, Role};
+use llm::{Block, ErrorKind, Message, Role};
 use scan::boundary::{Boundary, Nonce, wrap};
+use serde_json::Value;
 
 use crate::message::Purpose;
 use crate::prompt::SUMMARISED;
@@ -14,52 +15,145 @@ use crate::query::{Parent, Stopped, text_of};
 pub const MESSAGES_MAX: usize = 200;
 /// Messages from which on the older part is replaced.
 const MESSAGES_FULL: usize = 160;
-/// Characters from which on it is, too.
-const CHARS_FULL: usize = 400_000;
+/// Bytes from which on it is, too.
+const BYTES_FULL: usize = 400_000;
+/// Values of JSON from which on it is, too: a request has at most 10,000, definitions of tools included.
+const VALUES_FULL: usize = 5_000;
+/// Values of JSON that a block has beside those of its input.
+const VALUES_PER_BLOCK: usize = 6;
+/// The part of a full conversation, one of so many, that has to be there to be replaced: each summary is a question to a model.
+const WORTH: usize = 4;
 /// Messages that stay as they are.
 const KEPT: usize = 10;
-/// Characters of what is summarised; the newest of it.
-const SUMMARISED_CHARS_MAX: usize = 150_000;
+/// Messages that stay where that was not enough.
+const KEPT_LEAST: usize = 1;
+/// Characters of what is summarised, the newest of it; fewer where the model that summarises has no room for them.
+const SUMMARISED_CHARS_MAX: [usize; 3] = [150_000, 30_000, 6_000];
+/// Characters of a result where all of them together are too long.
+const RESULT_CHARS_LEAST: usize = 2_000;
 
-/// Replaces the older part of a conversation, if that is needed.
+/// Replaces the older part of a conversation, if that is needed and makes it shorter by much.
 pub(crate) fn shorten(messages: &mut Vec<Message>, parent: &impl Parent) -> Result<(), Stopped> {
-    let chars: usize = messages.iter().map(size).sum();
-    if messages.len() < MESSAGES_FULL && chars < CHARS_FULL {
-        return Ok(());
+    let is_full = |part: usize, of: &[Message]| {
+        let sum = |what: fn(&Message) -> usize| of.iter().map(what).sum::<usize>();
+        of.len() >= MESSAGES_FULL / part
+            || sum(bytes) >= BYTES_FULL / part
+            || sum(values) >= VALUES_FULL / part
+    };
+    let older = || messages.get(..place(messages, KEPT)?);
+    if is_full(1, messages) && older().is_some_and(|it| is_full(WORTH, it)) {
+        summarise(messages, KEPT, parent)?;
     }
-    // Never between a call and its result: providers refuse that.
-    let is_turn = |it: &Message| {
-        it.role == Role::User && it.content.iter().all(|it| matches!(it, Block::Text { .. }))
-    };
-    let most = messages.len().saturating_sub(KEPT);
-    let cut = messages.iter().take(most).rposition(is_turn).filter(|it| *it > 0);
-    // A single turn that is too long has no such place; whoever asks the model says so.
-    let Some(cut) = cut else { return Ok(()) };
-    let rest = messages.split_off(cut);
-    let told = match marked(&plain(messages)) {
-        Ok(told) => told,
-        Err(error) => {
-            messages.extend(rest);
-            return Err(error);
-        }
-    };
-    let ask = Message { role: Role::User, content: vec![Block::Text { text: told }] };
-    let answer = parent.ask(Purpose::Summary, &[ask], &mut |_| {});
-    let summary = match answer.and_then(|it| marked(&text_of(&it.content))) {
-        Ok(summary) => summary,
-        Err(error) => {
-            messages.extend(rest);
-            return Err(error);
-        }
-    };
-    let text = format!("{SUMMARISED}\n{summary}");
-    let block = |text: &str| vec![Block::Text { text: text.to_owned() }];
-    *messages = vec![
-        Message { role: Role::User, content: block(&text) },
-        Message { role: Role::Assistant, content: block("I have read the summary.") },
-    ];
-    messages.extend(rest);
     Ok(())
+}
+
+/// What is done where a model says that a conversation is too long for it: its window is not known before.
+#[derive(Default)]
+pub(crate) struct Shorter {
+    times: u8,
+}
+
+impl Shorter {
+    /// Makes the conversation shorter after `stopped`, if that is why; true if it can be asked again.
+    pub(crate) fn after(
+        &mut self,
+        stopped: &Stopped,
+        messages: &mut Vec<Message>,
+        parent: &impl Parent,
+    ) -> Result<bool, Stopped> {
+        if !is_too_long(stopped) {
+            return Ok(false);
+        }
+        self.times = self.times.saturating_add(1);
+        match self.times {
+            1 if summarise(messages, KEPT, parent)? => Ok(true),
+            1 | 2 => {
+                self.times = 2;
+                let is_shorter = summarise(messages, KEPT_LEAST, parent)?;
+                Ok(cut_results(messages) || is_shorter)
+            }
+            _ => Ok(false),
+        }
+    }
+}
+
+fn is_too_long(stopped: &Stopped) -> bool {
+    matches!(stopped, Stopped::Failed { code, .. } if code == ErrorKind::ContextTooLong.as_str())
+}
+
+/// Replaces all but the last messages by a summary; false if there is no place to cut.
+fn summarise(
+    messages: &mut Vec<Message>,
+    kept: usize,
+    parent: &impl Parent,
+) -> Result<bool, Stopped> {
+    let Some(cut) = place(messages, kept) else { return Ok(false) };
+    let (older, rest) = messages.split_at(cut);
+    let summary = summary_of(older, parent)?;
+    let block = |text: String| Block::Text { text };
+    let mut first = vec![block(format!("{SUMMARISED}\n{summary}"))];
+    let mut short = Vec::new();
+    if rest.first().is_some_and(is_turn) {
+        short.push(Message { role: Role::User, content: first });
+        let read = vec![block("I have read the summary.".to_owned())];
+        short.push(Message { role: Role::Assistant, content: read });
+    } else {
+        // The turn goes on: what it was asked stays as it was said.
+        first.extend(older.iter().rfind(|it| is_turn(it)).into_iter().flat_map(words));
+        short.push(Message { role: Role::User, content: first });
+    }
+    short.extend_from_slice(rest);
+    *messages = short;
+    Ok(true)
+}
+
+/// Where a conversation can be cut so that at least `kept` messages stay: before a turn, or before a step of one. Never between
+/// a call and its result: providers refuse that.
+fn place(messages: &[Message], kept: usize) -> Option<usize> {
+    let most = messages.len().saturating_sub(kept).saturating_add(1);
+    let mut place = messages.iter().take(most);
+    // A summary of one message alone would say no less.
+    place.rposition(|it| is_turn(it) || it.role == Role::Assistant).filter(|it| *it > 1)
+}
+
+fn is_turn(message: &Message) -> bool {
+    message.role == Role::User && message.content.iter().all(|it| matches!(it, Block::Text { .. }))
+}
+
+/// What the user said in a turn, without a summary that stands before it.
+fn words(turn: &Message) -> impl Iterator<Item = Block> {
+    let is_said = |it: &&Block| !matches!(it, Block::Text { text } if text.starts_with(SUMMARISED));
+    turn.content.iter().filter(is_said).cloned()
+}
+
+/// Has the `fast` model summarise messages.
+fn summary_of(older: &[Message], parent: &impl Parent) -> Result<String, Stopped> {
+    let text = plain(older);
+    let mut last = None;
+    for chars in SUMMARISED_CHARS_MAX {
+        let drop = text.chars().count().saturating_sub(chars);
+        let told = marked(&text.chars().skip(drop).collect::<String>())?;
+        let ask = Message { role: Role::User, content: vec![Block::Text { text: told }] };
+        match parent.ask(Purpose::Summary, &[ask], &mut |_| {}) {
+            Ok(answer) => return marked(&text_of(&answer.content)),
+            Err(stopped) if is_too_long(&stopped) => last = Some(stopped),
+            Err(stopped) => return Err(stopped),
+        }
+    }
+    Err(last.unwrap_or(Stopped::Interrupted))
+}
+
+/// Cuts long results of calls; false if there is none.
+fn cut_results(messages: &mut [Message]) -> bool {
+    let mut is_cut = false;
+    for block in messages.iter_mut().flat_map(|it| &mut it.content) {
+        let Block::ToolResult { content, .. } = block else { continue };
+        let Some((at, _)) = content.char_indices().nth(RESULT_CHARS_LEAST) else { continue };
+        content.truncate(at);
+        content.push_str("\n[the rest was left out: the conversation is too long for the model]");
+        is_cut = true;
+    }
+    is_cut
 }
 
 /// INVARIANT (FailClosed): marks that somebody can guess are none, so that without randomness there is no summary.
@@ -72,7 +166,7 @@ fn marked(text: &str) -> Result<String, Stopped> {
     Ok(wrap(Boundary::History, "conversation", text, &Nonce::new(random)))
 }
 
-fn size(message: &Message) -> usize {
+fn bytes(message: &Message) -> usize {
     let one = |it: &Block| match it {
         Block::Text { text } => text.len(),
         Block::ToolUse { input, .. } => input.to_string().len(),
@@ -81,7 +175,25 @@ fn size(message: &Message) -> usize {
     message.content.iter().map(one).sum()
 }
 
-/// A conversation as text, the newest part of it.
+fn values(message: &Message) -> usize {
+    let one = |it: &Block| match it {
+        Block::ToolUse { input, .. } => VALUES_PER_BLOCK.saturating_add(values_of(input)),
+        Block::Text { .. } | Block::ToolResult { .. } => VALUES_PER_BLOCK,
+    };
+    message.content.iter().map(one).sum()
+}
+
+/// Values of a JSON text: it came from a parser that bounds how deep it is.
+fn values_of(value: &Value) -> usize {
+    let inner: usize = match value {
+        Value::Array(all) => all.iter().map(values_of).sum(),
+        Value::Object(all) => all.values().map(values_of).sum(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => 0,
+    };
+    inner.saturating_add(1)
+}
+
+/// A conversation as text.
 fn plain(messages: &[Message]) -> String {
     let line = |it: &Message| {
         let who = match it.role {
@@ -95,7 +207,5 @@ fn plain(messages: &[Message]) -> String {
         });
         format!("{who}: {}\n", parts.collect::<Vec<_>>().join(" "))
     };
-    let text: String = messages.iter().map(line).collect();
-    let drop = text.chars().count().saturating_sub(SUMMARISED_CHARS_MAX);
-    text.chars().skip(drop).collect()
+    messages.iter().map(line).collect()
 }

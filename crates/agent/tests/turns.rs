@@ -19,6 +19,8 @@ struct Script {
     stops: Cell<bool>,
     /// What each call gives, if not a word.
     gives: RefCell<Option<String>>,
+    /// Characters that the model has room for, if there is a limit.
+    room: Cell<Option<usize>>,
 }
 
 impl Script {
@@ -35,6 +37,11 @@ impl Parent for Script {
         messages: &[Message],
         on_piece: &mut dyn FnMut(Said),
     ) -> Result<Answer, Stopped> {
+        let chars = messages.iter().map(|it| format!("{:?}", it.content).len()).sum::<usize>();
+        if self.room.get().is_some_and(|room| chars > room) {
+            let (code, message) = ("context_too_long".to_owned(), "too long".to_owned());
+            return Err(Stopped::Failed { code, message });
+        }
         if purpose == Purpose::Summary {
             self.summaries.set(self.summaries.get() + 1);
             return Ok(said("short"));
@@ -79,7 +86,8 @@ fn calls(inputs: &[(&str, Value)]) -> Answer {
 }
 
 fn answer(content: Vec<Block>, stop: StopReason) -> Answer {
-    Answer { content, stop, usage: Usage::default(), model: "mock/m".to_owned() }
+    let (usage, failed) = (Usage::default(), Vec::new());
+    Answer { content, stop, usage, model: "mock/m".to_owned(), failed }
 }
 
 #[test]
@@ -191,6 +199,64 @@ fn a_long_conversation_is_summarised_and_never_between_a_call_and_its_result() {
         }
     }
     assert!(summaries > 0);
+}
+
+/// What the first message says.
+fn first(messages: &[Message]) -> String {
+    let blocks = messages.first().into_iter().flat_map(|it| &it.content);
+    let text = |it: &Block| match it {
+        Block::Text { text } => Some(text.clone()),
+        Block::ToolUse { .. } | Block::ToolResult { .. } => None,
+    };
+    blocks.filter_map(text).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn what_is_too_long_for_the_model_is_made_shorter_within_a_turn_which_keeps_what_it_was_asked() {
+    let step = |at: usize| calls(&[("web_search", json!({"query": at.to_string()}))]);
+    let steps = 12;
+    let script = Script::new((0..steps).map(step).chain([said("done")]).collect());
+    script.gives.replace(Some("word ".repeat(400)));
+    script.room.set(Some(14_000));
+    let mut conversation = Conversation::new(Hooks::default());
+    let (ended, done) = conversation.turn("find it", &script);
+    assert_eq!((ended, done.content.as_str(), done.calls.len()), (Ok(()), "done", steps));
+    assert!(script.summaries.get() > 0);
+    let asked = script.asked.borrow();
+    for messages in asked.iter() {
+        assert!(first(messages).ends_with("find it"), "{}", first(messages));
+        let [.., last] = messages.as_slice() else { panic!("nothing was asked") };
+        let is_result = |it: &Block| matches!(it, Block::ToolResult { .. });
+        assert!(messages.len() == 1 || last.content.iter().all(is_result));
+    }
+    assert_eq!(first(asked.last().unwrap()).matches("find it").count(), 1);
+}
+
+#[test]
+fn a_single_result_that_is_too_long_for_the_model_is_cut_and_a_question_that_is_too_long_ends_the_turn()
+ {
+    let script = Script::new(vec![calls(&[("web_search", json!({"query": "q"}))]), said("done")]);
+    script.gives.replace(Some("word ".repeat(4000)));
+    script.room.set(Some(9_000));
+    let mut conversation = Conversation::new(Hooks::default());
+    assert_eq!(conversation.turn("find it", &script).0, Ok(()));
+    assert!(results(&script).iter().all(|it| it.ends_with("too long for the model]")));
+    script.answers.borrow_mut().push(said("never"));
+    let Err(Stopped::Failed { code, .. }) = conversation.turn(&"x".repeat(10_000), &script).0
+    else {
+        panic!("it was answered")
+    };
+    assert_eq!(code, "context_too_long");
+}
+
+#[test]
+fn calls_of_an_answer_that_was_cut_off_are_not_carried_out() {
+    let mut cut = calls(&[("web_search", json!({"query": "q"}))]);
+    cut.stop = StopReason::Interrupted;
+    let script = Script::new(vec![cut, said("more")]);
+    let (ended, done) = Conversation::new(Hooks::default()).turn("x", &script);
+    assert_eq!((ended, done.calls.len()), (Err(Stopped::Interrupted), 0));
+    assert!(script.called.borrow().is_empty());
 }
 
 /// The results of the last step, as the model is shown them.

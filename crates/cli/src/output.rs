@@ -66,6 +66,15 @@ pub(crate) fn done(is_json: bool, value: &Value, text: &str) {
     }
 }
 
+/// What a command was asked for: a program gets it as a JSON object, a person as text, also where all is quiet.
+pub(crate) fn result(is_json: bool, value: &Value, text: &str) {
+    if is_json {
+        json(value);
+    } else {
+        line(text);
+    }
+}
+
 /// A next step, beside the result.
 pub(crate) fn hint(text: &str) {
     if !is_quiet() {

@@ -16,7 +16,7 @@ use crate::output;
 /// Try it:
 ///   lazaret send main "What is new?" --user ann
 ///
-/// Exit codes: 0 answered, 1 refused, 2 wrong usage, 3 could not work.
+/// Exit codes: 0 answered, 1 refused, 2 wrong usage, 3 could not work, or the turn was interrupted.
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct Args {
@@ -69,7 +69,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     }
     if interrupted {
         output::note("the turn was interrupted: the answer is not whole");
-        return Ok(Exit::Refused);
+        return Ok(Exit::Unable);
     }
     Ok(Exit::Done)
 }

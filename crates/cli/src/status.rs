@@ -3,6 +3,7 @@
 mod agent;
 mod head;
 mod hooks;
+mod risks;
 
 use evidence::{Clock as _, SystemClock};
 use host::doors::mcp::servers::Servers;
@@ -12,7 +13,7 @@ use host::trust::Trust;
 use model::AgentId;
 use monitor::risk;
 use serde_json::{Value, json};
-use store::{Oversight, SessionRow, SessionState};
+use store::{Oversight, SessionRow};
 
 use crate::daemon;
 use crate::failure::{Exit, Failure};
@@ -24,6 +25,7 @@ use crate::sessions;
 
 use self::agent::OfAgent;
 use self::head::Head;
+use self::risks::Risks;
 
 /// Show what stands guard now.
 ///
@@ -76,8 +78,9 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     };
     let oversight = store.as_ref().map(|it| it as &dyn Oversight);
     let named = args.agent.as_ref();
-    let agent = named.map(|it| OfAgent::of(&home, it, &sessions, oversight)).transpose()?;
-    let risk = agent::risk(&sessions.iter().collect::<Vec<_>>(), oversight)?;
+    let risks = Risks::new(&home, oversight)?;
+    let agent = named.map(|it| OfAgent::of(&home, it, &sessions, &risks)).transpose()?;
+    let risk = risks.highest(&sessions)?;
     sessions.retain(|it| args.agent.as_ref().is_none_or(|agent| it.agent == *agent));
     sessions.truncate(SESSIONS_MAX);
     let journal = args.home.journal()?;
@@ -97,7 +100,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
             "version": env!("CARGO_PKG_VERSION"),
             "process": process(doors.as_ref()),
             "risk": risk.as_str(),
-            "sessions": valued(&sessions, oversight)?,
+            "sessions": valued(&sessions, &risks)?,
             "agent": agent.as_ref().map(OfAgent::to_json),
             "approvals": waiting,
             "checkpoint": head.as_ref().map(Head::checkpoint),
@@ -136,13 +139,11 @@ fn process(doors: Option<&Value>) -> Value {
 }
 
 /// Sessions for programs, with the risk of those that go on.
-fn valued(sessions: &[SessionRow], store: Option<&dyn Oversight>) -> Result<Vec<Value>, Failure> {
+fn valued(sessions: &[SessionRow], risks: &Risks<'_>) -> Result<Vec<Value>, Failure> {
     let valued = sessions.iter().map(|it| {
         let mut value = sessions::value(it);
-        if let (Some(store), SessionState::Open, Some(fields)) =
-            (store, it.state, value.as_object_mut())
-        {
-            fields.insert("risk".to_owned(), agent::risk_of(it, store)?.as_str().into());
+        if let (Some(risk), Some(fields)) = (risks.of(it)?, value.as_object_mut()) {
+            fields.insert("risk".to_owned(), risk.as_str().into());
         }
         Ok(value)
     });

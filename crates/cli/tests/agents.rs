@@ -385,7 +385,7 @@ fn no_escape_of_an_agent_reaches_the_terminal_and_costs_are_held() {
     // A million tokens cost three dollars: the second question is not asked.
     let ran = run(home.path(), &["main", "work", "--max-cost", "2.5", "--json"]);
     assert_eq!(ran.code, 1, "{}{}", ran.out, ran.err);
-    assert_eq!(ran.objects()[0]["code"], "BudgetExceeded", "{}", ran.out);
+    assert_eq!(ran.objects()[0]["code"], "budget_exceeded", "{}", ran.out);
     // Without a limit the loop guard ends it.
     let ran = run(home.path(), &["main", "work", "--json"]);
     assert!(ran.out.contains("3 times in a row"), "{}", ran.out);

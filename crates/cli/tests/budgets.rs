@@ -72,11 +72,11 @@ fn commands_warn_then_refuse_and_a_server_and_a_daemon_see_the_same_sum() {
     let (ran, told) = run(home, "more");
     assert_eq!((ran.code, &told["answer"]), (0, &json!("so")), "{told}");
     let (ran, told) = run(home, "little");
-    assert_eq!((ran.code, &told["code"]), (1, &json!("BudgetExceeded")), "{told}");
+    assert_eq!((ran.code, &told["code"]), (1, &json!("budget_exceeded")), "{told}");
     assert_eq!(lazaret(home, &["daemon", "stop"]).run().code, 0);
     // The same without a daemon.
     let (ran, told) = run(home, "little");
-    assert_eq!((ran.code, &told["code"]), (1, &json!("BudgetExceeded")), "{told}");
+    assert_eq!((ran.code, &told["code"]), (1, &json!("budget_exceeded")), "{told}");
     let exceeded = &told["budget_exceeded"];
     assert_eq!(
         (&exceeded["reason"], &exceeded["limit"], &exceeded["used"]),
@@ -225,13 +225,13 @@ fn what_a_provider_says_was_used_gives_nothing_back_and_stops_nobody_for_good() 
     let mut before = 0.0;
     for usage in usages {
         let (ran, told) = run(home, "little");
-        assert!(ran.code == 0 || told["code"] != "BudgetExceeded", "{usage}: {told}");
+        assert!(ran.code == 0 || told["code"] != "budget_exceeded", "{usage}: {told}");
         let now = used(home);
         assert!(now > before, "{usage}: {now} after {before}");
         before = now;
     }
     // The last one was more than there is. It is told so, and that is no error of the books.
     let (ran, told) = run(home, "little");
-    assert_eq!((ran.code, &told["code"]), (1, &json!("BudgetExceeded")), "{told}");
+    assert_eq!((ran.code, &told["code"]), (1, &json!("budget_exceeded")), "{told}");
     assert!(told["budget_exceeded"]["used"].as_f64().unwrap() > 1e18, "{told}");
 }

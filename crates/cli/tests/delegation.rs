@@ -108,7 +108,9 @@ fn a_sub_agent_works_in_a_session_of_its_own_with_no_more_rights_than_it_is_give
     assert_eq!(denied[0]["sub_agents"], json!(["reader"]), "{denied:?}");
     // One that the manifest does not name, and a model that it does not name.
     for words in ["stranger", "dear"] {
-        let told_of = told(&run(home, &[words]));
+        let ran = run(home, &[words]);
+        assert_eq!(ran.code, 1, "{}", ran.out);
+        let told_of = told(&ran);
         assert_eq!(told_of["denied"], json!(["agent_delegate: layer-agent"]), "{told_of}");
     }
     assert_eq!(records(home, "worker_started").len(), 4, "no child began");
@@ -168,7 +170,7 @@ fn the_host_counts_how_deep_it_goes_and_what_all_of_them_cost() {
     // Three dollars the parent, three the child: nothing is left for either of them.
     let ran = run(home, &["spend", "--max-cost", "5"]);
     let told_of = told(&ran);
-    assert_eq!((ran.code, &told_of["code"]), (1, &json!("BudgetExceeded")), "{told_of}");
+    assert_eq!((ran.code, &told_of["code"]), (1, &json!("budget_exceeded")), "{told_of}");
     assert_eq!(told_of["usage"]["inputTokens"], 2_000_000, "{told_of}");
 }
 

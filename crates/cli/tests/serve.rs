@@ -218,6 +218,8 @@ fn somebody_new_starts_a_server_and_talks_to_an_agent() {
     let run = |words: &[&str]| lazaret(home.path(), words).run();
     let sent = run(&["send", "main", "from here", "--user", "ann"]);
     assert_eq!((sent.code, sent.out.trim_end()), (0, "It is so: from here"), "{}", sent.err);
+    let said = run(&["evidence", "query", "--kind", "serve_said", "--json"]).objects();
+    assert!(said.len() == 1 && said[0].to_string().contains("operator"), "{said:?}");
     assert_eq!(run(&["send", "main", "x", "--user", "mallory"]).code, 1);
     let workers = run(&["workers", "list"]);
     assert_eq!(workers.code, 0, "{}", workers.err);

@@ -183,7 +183,7 @@ fn a_model_that_judges_withholds_results_and_answers_that_it_does_not_find_safe(
     let (ran, told) = run(home);
     assert_eq!(
         (ran.code, told.pointer("/code").and_then(Value::as_str)),
-        (1, Some("AccessDenied")),
+        (1, Some("access_denied")),
         "{told}"
     );
     assert!(!ran.out.contains("my own words"), "{}", ran.out);

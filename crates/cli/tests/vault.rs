@@ -59,6 +59,16 @@ fn a_secret_is_set_listed_renewed_and_removed_and_its_value_is_not_shown() {
 }
 
 #[test]
+fn a_quiet_command_prints_what_it_was_asked_for_and_nothing_else() {
+    let home = tempfile::tempdir().unwrap();
+    let made = run(home.path(), &["vault", "init", "--quiet"], "");
+    assert!(Path::new(made.out.trim_end()).is_file(), "{}{}", made.out, made.err);
+    let set = ["vault", "set", "A", "--host", "a.example", "--quiet"];
+    assert_eq!(run(home.path(), &set, "long-enough-value-Zq81LkWm27\n").out, "A: version 1\n");
+    assert_eq!(run(home.path(), &["vault", "remove", "A", "--quiet"], "").out, "");
+}
+
+#[test]
 fn what_cannot_be_kept_is_refused_and_never_repeated() {
     let home = home();
     let home = home.path();

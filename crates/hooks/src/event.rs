@@ -49,6 +49,11 @@ pub enum Event {
         /// The host's own form of the result, so that a replacement can keep its shape.
         shape: Value,
     },
+    /// All tools of one answer of the model have run: each call with its result, as [`Event::After`] has it.
+    Batch {
+        /// What an event after each call would have told.
+        calls: Vec<Event>,
+    },
     /// A subagent begins.
     SubagentStart {
         /// The host's id of the subagent.
@@ -109,6 +114,7 @@ impl Event {
             Self::SessionStart { .. }
             | Self::SessionEnd
             | Self::Prompt { .. }
+            | Self::Batch { .. }
             | Self::SubagentStart { .. }
             | Self::SubagentStop { .. }
             | Self::Compact { .. }

@@ -94,6 +94,15 @@ impl<'a> Input<'a> {
         }
     }
 
+    /// Returns the calls of a batch, each an object.
+    pub(crate) fn calls(&self) -> Result<Vec<Map<String, Value>>, ReadError> {
+        const FIELD: &str = "tool_calls";
+        let unexpected = || ReadError::Unexpected { field: FIELD, expected: "a list of objects" };
+        let calls = self.object.get(FIELD).ok_or(ReadError::Missing { field: FIELD })?;
+        let calls = calls.as_array().ok_or_else(unexpected)?;
+        calls.iter().map(|it| it.as_object().cloned().ok_or_else(unexpected)).collect()
+    }
+
     /// Returns these fields as arguments; the first must be there.
     pub(crate) fn chosen(
         &self,

@@ -9,6 +9,8 @@ pub struct Instructions {
     pub files: &'static [&'static str],
     /// Folders, of which every file counts whose name ends so, however deep.
     pub folders: &'static [(&'static str, &'static str)],
+    /// Folders of texts that it puts in the place of a prompt that names one (`/name`), and hands over as the prompt.
+    pub commands: &'static [(&'static str, &'static str)],
     /// Files that it looks for in the folders below where it works, too.
     pub below: &'static [&'static str],
 }

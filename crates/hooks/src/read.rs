@@ -153,7 +153,7 @@ fn who(host: Host, input: &Input<'_>) -> Result<Who, ReadError> {
 }
 
 fn understand(
-    dialect: &Dialect,
+    dialect: &'static Dialect,
     row: &Row,
     input: &Input<'_>,
     agent: Option<&str>,
@@ -166,6 +166,7 @@ fn understand(
         Kind::Before => Event::Before(tool(dialect, row, input)?),
         Kind::Permission => Event::Permission(tool(dialect, row, input)?),
         Kind::After | Kind::Failed => after(dialect, row, input)?,
+        Kind::Batch => Event::Batch { calls: batch(dialect, row, input)? },
         Kind::SubagentStart => Event::SubagentStart { id: id()? },
         Kind::SubagentStop => Event::SubagentStop { id: id()? },
         Kind::Compact => Event::Compact { summary: input.summary() },
@@ -205,4 +206,10 @@ fn after(dialect: &Dialect, row: &Row, input: &Input<'_>) -> Result<Event, ReadE
         output.push_str(&error);
     }
     Ok(Event::After { tool, output, failed, shape })
+}
+
+/// The calls of a batch, each told like the end of one call.
+fn batch(dialect: &'static Dialect, row: &Row, input: &Input<'_>) -> Result<Vec<Event>, ReadError> {
+    let all = input.calls()?;
+    all.iter().map(|it| after(dialect, row, &Input::new(it, dialect))).collect()
 }

@@ -32,6 +32,7 @@ pub(crate) fn reshaped(seen: Option<&Seen>, text: &str) -> Value {
             | Event::Prompt { .. }
             | Event::Before(_)
             | Event::Permission(_)
+            | Event::Batch { .. }
             | Event::SubagentStart { .. }
             | Event::SubagentStop { .. }
             | Event::Compact { .. }

@@ -16,7 +16,13 @@ fn every_captured_input_is_understood_as_written_down() {
 }
 
 fn shown(seen: &Seen) -> String {
-    let event = match &seen.event {
+    let event = event_shown(&seen.event);
+    let who = format!("{:?} {:?}", seen.subagent, seen.parent_agent);
+    format!("{} {who} {} {event}", seen.session, seen.cwd.as_deref().unwrap_or("-"))
+}
+
+fn event_shown(event: &Event) -> String {
+    match event {
         Event::Before(tool) => format!("before {}", tool_shown(tool)),
         Event::Permission(tool) => format!("permission {}", tool_shown(tool)),
         Event::After { tool, output, failed, .. } => {
@@ -24,10 +30,12 @@ fn shown(seen: &Seen) -> String {
             format!("after {} failed={failed} {begins:?}", tool_shown(tool))
         }
         Event::Prompt { text, is_others: false } => format!("Prompt {{ text: {text:?} }}"),
+        Event::Batch { calls } => {
+            let calls: Vec<String> = calls.iter().map(event_shown).collect();
+            format!("batch [{}]", calls.join("; "))
+        }
         other => format!("{other:?}"),
-    };
-    let who = format!("{:?} {:?}", seen.subagent, seen.parent_agent);
-    format!("{} {who} {} {event}", seen.session, seen.cwd.as_deref().unwrap_or("-"))
+    }
 }
 
 fn tool_shown(tool: &ToolUse) -> String {

@@ -113,6 +113,7 @@ fn typical(kind: Option<Kind>) -> Option<Seen> {
         | Kind::Prompt
         | Kind::SubagentStart
         | Kind::SubagentStop
+        | Kind::Batch
         | Kind::Compact
         | Kind::Stop
         | Kind::Instructions

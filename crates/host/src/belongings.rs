@@ -61,11 +61,7 @@ impl Belongings {
     /// If something of it could not be removed.
     pub fn forget_session(&self, who: &Caller) -> Result<(), GateError> {
         let history = History::of(&self.home, who).map_err(GateError::unable)?;
-        history.forget().map_err(GateError::unable)?;
-        for (_, memory) in self.memories()? {
-            memory.forget_notes(&who.user, &who.session).map_err(GateError::unable)?;
-        }
-        Ok(())
+        forget(who, history, &self.memories()?)
     }
 
     /// Hands everything of a user to `put`, as files.
@@ -107,7 +103,8 @@ impl Belongings {
             .collect();
         let proposals = Value::from(proposals).to_string();
         put("proposals.json", proposals.as_bytes()).map_err(GateError::unable)?;
-        for (who, history) in self.conversations(user)? {
+        for conversation in self.conversations(Some(user))? {
+            let (who, history) = conversation?;
             if let Some(lines) = history.lines().map_err(GateError::unable)? {
                 let name = format!("conversations/{}/{}.jsonl", who.agent, who.session);
                 put(&name.replace(':', "+"), &lines).map_err(GateError::unable)?;
@@ -116,33 +113,52 @@ impl Belongings {
         self.export_workspaces(user, put)
     }
 
-    /// What agents remember of the sessions of a user, however they were begun: at a server, by a job, by a command.
-    fn conversations(&self, user: &UserId) -> Result<Vec<(Caller, History)>, GateError> {
+    /// What agents remember of the sessions of a user, or of everybody, however they were begun: at a server, by a job, by a
+    /// command.
+    fn conversations(&self, of: Option<&UserId>) -> Result<Vec<Conversation>, GateError> {
         let rows = self.gate.store.sessions(u32::MAX).map_err(GateError::unable)?;
-        let its = rows.into_iter().filter(|it| it.user == *user);
+        let its = rows.into_iter().filter(|it| of.is_none_or(|user| it.user == *user));
         let conversation = |it: SessionRow| {
             let door = Kind::of_static("serve");
             let who = Caller { user: it.user, agent: it.agent, session: it.id, door };
             let history = History::of(&self.home, &who).map_err(GateError::unable)?;
             Ok((who, history))
         };
-        its.map(conversation).collect()
+        Ok(its.map(conversation).collect())
     }
 
-    /// Forgets what agents remember of sessions of this user in which nothing was said for so long. Gives how many.
+    /// Forgets what was said and noted in sessions in which nothing was said for so long, whosever they are, also those of
+    /// users who stand in no file. Gives how many.
     ///
     /// # Errors
-    /// If something could not be removed.
-    pub fn forget_quiet(&self, user: &UserId, longer_than: Duration) -> Result<usize, GateError> {
-        let mut gone = 0;
-        for (_, history) in self.conversations(user)? {
-            let quiet = history.quiet_for().map_err(GateError::unable)?;
-            if quiet.is_some_and(|it| it > longer_than) {
-                history.forget().map_err(GateError::unable)?;
-                gone += 1;
+    /// If something could not be removed. It goes as far as it can first.
+    pub fn forget_quiet(&self, longer_than: Duration) -> Result<usize, GateError> {
+        let memories = self.memories()?;
+        let (mut gone, mut failed) = (0, None);
+        for conversation in self.conversations(None)? {
+            let forgotten = conversation.and_then(|(who, history)| {
+                let quiet = history.quiet_for().map_err(GateError::unable)?;
+                let is_quiet = quiet.is_some_and(|it| it > longer_than);
+                if is_quiet { forget(&who, history, &memories).map(|()| 1) } else { Ok(0) }
+            });
+            match forgotten {
+                Ok(count) => gone += count,
+                Err(error) => failed = failed.or(Some(error)),
             }
         }
-        Ok(gone)
+        failed.map_or(Ok(gone), Err)
+    }
+
+    /// Takes what was forgotten out of what memory keeps beside its rows. Is all of it gone? Not while somebody reads.
+    ///
+    /// # Errors
+    /// If something could not be taken out.
+    pub fn wipe(&self) -> Result<bool, GateError> {
+        let mut is_whole = true;
+        for (_, memory) in self.memories()? {
+            is_whole &= memory.wipe().map_err(GateError::unable)?;
+        }
+        Ok(is_whole)
     }
 
     /// Deletes everything of a user. Skills that a person made active stay: they are the operator's.
@@ -156,8 +172,8 @@ impl Belongings {
         }
         gone.jobs = scheduler::forget(&self.home, user, receipt).map_err(GateError::unable)?;
         gone.proposals = self.skills().forget(user, receipt).map_err(GateError::unable)?;
-        for (_, history) in self.conversations(user)? {
-            history.forget().map_err(GateError::unable)?;
+        for conversation in self.conversations(Some(user))? {
+            conversation?.1.forget().map_err(GateError::unable)?;
         }
         let mut stays = None;
         for (_, path) in self.workspaces(user)? {
@@ -178,20 +194,23 @@ impl Belongings {
         let name = user.as_str().replace(':', "+");
         let name = files::segment(&name).map_err(GateError::unable)?;
         let mut found = Vec::new();
-        let entries = match std::fs::read_dir(self.home.join(OWN)) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(found),
-            entries => entries.map_err(GateError::unable)?,
-        };
-        for entry in entries {
-            let entry = entry.map_err(GateError::unable)?;
-            let Ok(agent) = entry.file_name().into_string() else { continue };
-            if agent.starts_with('+') || !entry.file_type().is_ok_and(|it| it.is_dir()) {
-                continue;
-            }
-            let path = files::safe_path(&entry.path(), &[name]).map_err(GateError::unable)?;
+        for (agent, folder) in folders(&self.home.join(OWN))? {
+            let path = files::safe_path(&folder, &[name]).map_err(GateError::unable)?;
             if path.symlink_metadata().is_ok_and(|it| it.is_dir()) {
                 found.push((agent, path));
             }
+        }
+        Ok(found)
+    }
+
+    /// The workspaces of everybody, also of users who stand in no file.
+    ///
+    /// # Errors
+    /// If they cannot be looked for.
+    pub fn all_workspaces(&self) -> Result<Vec<PathBuf>, GateError> {
+        let mut found = Vec::new();
+        for (_, folder) in folders(&self.home.join(OWN))? {
+            found.extend(folders(&folder)?.into_iter().map(|(_, path)| path));
         }
         Ok(found)
     }
@@ -270,6 +289,34 @@ impl Belongings {
 
 /// A place where memory is kept, with a word for it.
 type Kept = (&'static str, Arc<dyn Memory>);
+/// What an agent remembers of a session.
+type Conversation = Result<(Caller, History), GateError>;
+
+/// Forgets what was said and noted in a session.
+fn forget(who: &Caller, history: History, memories: &[Kept]) -> Result<(), GateError> {
+    // What was said goes last: a session of which that is there is found again.
+    for (_, memory) in memories {
+        memory.forget_notes(&who.user, &who.session).map_err(GateError::unable)?;
+    }
+    history.forget().map(drop).map_err(GateError::unable)
+}
+
+/// The folders in one that are ours, with their names; none if it is not there.
+fn folders(above: &Path) -> Result<Vec<(String, PathBuf)>, GateError> {
+    let mut found = Vec::new();
+    let entries = match std::fs::read_dir(above) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(found),
+        entries => entries.map_err(GateError::unable)?,
+    };
+    for entry in entries {
+        let entry = entry.map_err(GateError::unable)?;
+        let Ok(name) = entry.file_name().into_string() else { continue };
+        if !name.starts_with('+') && entry.file_type().is_ok_and(|it| it.is_dir()) {
+            found.push((name, entry.path()));
+        }
+    }
+    Ok(found)
+}
 
 fn row(it: &MemoryRow) -> Value {
     json!({

@@ -42,6 +42,7 @@ pub mod scheduler;
 mod search_key;
 mod secret_for;
 mod services;
+mod settings;
 pub mod skills;
 pub mod standing;
 mod starter;

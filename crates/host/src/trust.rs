@@ -8,6 +8,7 @@ use std::path::{Component, Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::fetched::Fetched;
+use crate::settings;
 
 /// The file of the state directory.
 const FILE: &str = "trust.json";
@@ -17,8 +18,6 @@ const FILE_BYTES_MAX: u64 = 1 << 20;
 const FOLDERS_MAX: usize = 1000;
 /// Where the system's own files lie: nobody outside writes there without being root.
 const SYSTEM: &[&str] = &["/usr", "/bin", "/sbin", "/lib", "/lib64", "/etc", "/sys"];
-/// Folders of the home directory that are no settings: what others made lies there.
-const FETCHED: &[&str] = &[".cache", ".npm", ".local", ".m2", ".Trash"];
 
 /// The folders that a user trusts.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -160,12 +159,7 @@ impl Trust {
 
     fn is_foreign_place(&self, path: &Path, user_home: Option<&Path>) -> bool {
         let is_system = SYSTEM.iter().any(|it| path.starts_with(it));
-        let first = user_home.and_then(|it| path.strip_prefix(it).ok()?.components().next());
-        let is_setting = first.is_some_and(|it| {
-            let name = it.as_os_str();
-            let is_fetched = FETCHED.iter().any(|it| name == *it);
-            name.as_encoded_bytes().starts_with(b".") && !is_fetched
-        });
+        let is_setting = user_home.is_some_and(|it| settings::is_own(path, it));
         !is_system && !is_setting && !self.covers(path)
     }
 }
@@ -225,7 +219,8 @@ mod tests {
         for own in ["src/main.rs", "./a/../b", "/usr/include/stdio.h", "~/.cargo/config.toml"] {
             assert!(!is_foreign(own), "{own}");
         }
-        for foreign in ["../two/README.md", "/tmp/clone/x", "~/Downloads/a.txt", "a/../../../x"] {
+        let elsewhere = ["../two/README.md", "/tmp/clone/x", "~/Downloads/a.txt", "a/../../../x"];
+        for foreign in elsewhere.into_iter().chain(["~/.cargo/registry/src/index/a/README.md"]) {
             assert!(is_foreign(foreign), "{foreign}");
         }
         assert!(trust.remove(Path::new("/home/me/src/one")));

@@ -48,6 +48,16 @@ pub struct Answer {
     pub usage: Usage,
     /// The model that answered, which a router may have chosen.
     pub model: String,
+    /// Models that were asked before it and failed after they had used something, which is in `usage`, too.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub failed: Vec<String>,
+}
+
+impl Answer {
+    /// All models that used what is in `usage`.
+    pub fn models(&self) -> impl Iterator<Item = &str> {
+        self.failed.iter().chain([&self.model]).map(String::as_str)
+    }
 }
 
 /// Why an answer ended.

@@ -53,7 +53,7 @@ impl Attempt for HttpProvider<'_> {
                     Flow::Stop => StopReason::Interrupted,
                 };
                 let (content, model) = (answer.into_content(), request.model.clone());
-                Ok(Answer { content, stop, usage, model })
+                Ok(Answer { content, stop, usage, model, failed: Vec::new() })
             }
             Err(mut failure) => {
                 failure.error.usage = usage;

@@ -197,7 +197,8 @@ impl Attempt for Mock {
             Flow::Stop => StopReason::Interrupted,
         };
         let usage = turn.usage(request, content.iter().map(Block::text_bytes).sum());
-        Ok(Answer { content, stop, usage, model: request.model.clone() })
+        let model = request.model.clone();
+        Ok(Answer { content, stop, usage, model, failed: Vec::new() })
     }
 }
 

@@ -46,7 +46,7 @@ impl Chain<'_> {
         on_piece: &mut dyn FnMut(Piece) -> Flow,
         on_failed: &mut dyn FnMut(&str, &LlmError),
     ) -> Result<Answer, LlmError> {
-        let (mut last, mut used) = (None, Usage::default());
+        let (mut last, mut used, mut failed) = (None, Usage::default(), Vec::new());
         for link in &self.links {
             let name = format!("{}/{}", link.provider, link.model);
             if let Some(rest) = self.rest_of(link) {
@@ -65,11 +65,15 @@ impl Chain<'_> {
             match link.attempt.attempt(&request, &mut pass) {
                 Ok(answer) => {
                     self.cooldowns.answered(link.provider);
-                    return Ok(Answer { model: name, usage: used.and(answer.usage), ..answer });
+                    let usage = used.and(answer.usage);
+                    return Ok(Answer { model: name, usage, failed, ..answer });
                 }
                 Err(failure) => {
                     on_failed(&name, &failure.error);
-                    used = used.and(failure.error.usage);
+                    if failure.error.usage != Usage::default() {
+                        used = used.and(failure.error.usage);
+                        failed.push(name);
+                    }
                     if failure.passes_on {
                         self.cooldowns.failed(link.provider, failure.retry_after, Instant::now());
                     }

@@ -78,6 +78,12 @@ pub trait Personal: Send + Sync {
     /// # Errors
     /// If something could not be deleted.
     fn retain(&self, workspaces: Duration, sessions: Duration) -> Result<usize, String>;
+
+    /// Takes what was deleted out of what a database keeps beside its tables. Is all of it gone? Not while somebody reads.
+    ///
+    /// # Errors
+    /// If something could not be taken out.
+    fn wipe(&self) -> Result<bool, String>;
 }
 
 /// Takes a file, or says why it takes no more.
@@ -132,6 +138,8 @@ pub(crate) struct App {
     pub(crate) metrics: Metrics,
     pub(crate) errors: ErrorRate,
     pub(crate) exports: Exports,
+    /// Something that was deleted is still in what a database keeps beside its tables.
+    pub(crate) unwiped: AtomicBool,
     pub(crate) deep: Mutex<Option<(Instant, Value)>>,
     /// Held by whoever looks for `/health/deep`: one at a time, for each holds a thread that others need.
     pub(crate) looking: Arc<tokio::sync::Mutex<()>>,
@@ -209,6 +217,7 @@ impl App {
             metrics: Metrics::default(),
             errors: ErrorRate::default(),
             exports: Exports::default(),
+            unwiped: AtomicBool::new(false),
             deep: Mutex::default(),
             looking: Arc::default(),
             began: Instant::now(),

@@ -331,3 +331,29 @@ pub(crate) fn code_of(error: &TurnError) -> ErrorCode {
         },
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_of_a_turn_has_one_name_whoever_tells_it() {
+        use TurnErrorCode as C;
+        let of_models = llm::ErrorKind::ALL.into_iter().map(C::ModelError);
+        let others = [
+            C::AgentNotFound,
+            C::AccessDenied,
+            C::SessionNotFound,
+            C::Busy,
+            C::QueryInProgress,
+            C::WorkersExhausted,
+            C::BudgetExceeded,
+            C::ModelUnpriced,
+            C::InitFailed,
+            C::WorkerError,
+        ];
+        for code in of_models.chain(others) {
+            assert_eq!(code_of(&TurnError::new(code, "x")).as_str(), code.as_str());
+        }
+    }
+}

@@ -26,6 +26,7 @@ pub enum Event {
     WorkerReady,
     WorkerExit,
     WorkerError,
+    WorkerKilled,
     WorkerIdleTimeout,
     WorkerReadyTimeout,
     WorkerFrameRejected,
@@ -68,6 +69,7 @@ impl Event {
             Self::WorkerReady => ("worker", "ready"),
             Self::WorkerExit => ("worker", "exit"),
             Self::WorkerError => ("worker", "error"),
+            Self::WorkerKilled => ("worker", "killed"),
             Self::WorkerIdleTimeout => ("worker", "idle_timeout"),
             Self::WorkerReadyTimeout => ("worker", "ready_timeout"),
             Self::WorkerFrameRejected => ("worker", "frame_rejected"),
@@ -108,6 +110,7 @@ impl Event {
             | Self::WorkerSpawned
             | Self::WorkerReady
             | Self::WorkerExit
+            | Self::WorkerKilled
             | Self::WorkerIdleTimeout
             | Self::TurnEnded
             | Self::ToolCalled

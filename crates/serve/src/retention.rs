@@ -1,6 +1,7 @@
 //! What is forgotten by itself: frames often, and once a day sessions, workspaces and spending that are too old.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use serde_json::json;
@@ -21,6 +22,9 @@ pub(crate) async fn keep_house(app: Arc<App>) {
     let mut kept: Option<tokio::time::Instant> = None;
     loop {
         app.rooms.sweep();
+        if app.unwiped.load(Ordering::Acquire) {
+            app.blocking(wipe).await;
+        }
         if kept.is_none_or(|it| it.elapsed() >= DAY) {
             kept = Some(tokio::time::Instant::now());
             let forgotten = app.blocking(retain).await.unwrap_or(Ok(Forgotten::default()));
@@ -43,16 +47,31 @@ fn retain(app: &App) -> Result<Forgotten, BooksError> {
         app.now().saturating_sub(seconds)
     };
     let days = |it: u64| Duration::from_secs(it.saturating_mul(DAY.as_secs()));
-    let sessions = forget_stale(app, since(privacy.session_retention_days.get()))?;
+    // One that fails keeps no other from going.
+    let sessions = forget_stale(app, since(privacy.session_retention_days.get()));
     // What is of sessions in the books has gone with them, but for one that somebody was in the middle of.
     let said = days(privacy.session_retention_days.get().saturating_add(1));
     let workspaces = days(privacy.workspace_retention_days.get());
     if let Err(why) = app.parts.personal.retain(workspaces, said) {
         app.log(Event::InternalError, About::default(), json!({ "why": why }));
     }
-    let spending = app.books.forget_spending(since(privacy.usage_retention_days.get()))?;
-    app.books.wipe()?;
-    Ok(Forgotten { sessions, spending, consent: 0 })
+    let spending = app.books.forget_spending(since(privacy.usage_retention_days.get()));
+    wipe(app);
+    Ok(Forgotten { sessions: sessions?, spending: spending?, consent: 0 })
+}
+
+/// Takes what was deleted out of what databases keep beside their tables. It is deleted already: what cannot go now is tried
+/// again soon, and told.
+pub(crate) fn wipe(app: &App) {
+    let books = app.books.wipe().map_err(|error| error.to_string());
+    let mut is_whole = true;
+    for wiped in [books, app.parts.personal.wipe()] {
+        is_whole &= wiped.unwrap_or_else(|why| {
+            app.log(Event::InternalError, About::default(), json!({ "why": why }));
+            false
+        });
+    }
+    app.unwiped.store(!is_whole, Ordering::Release);
 }
 
 /// Forgets sessions in which nothing was said since `since`: first what lies in files, then the row that knows of it.

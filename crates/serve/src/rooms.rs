@@ -4,7 +4,6 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use serde_json::Value;
 use tokio::sync::mpsc::Sender;
 
 use crate::frame::ServerFrame;
@@ -29,6 +28,8 @@ struct Kept {
     id: u64,
     at: Instant,
     text: Arc<str>,
+    /// The call that it asks about.
+    asks: Option<String>,
 }
 
 impl Rooms {
@@ -39,14 +40,14 @@ impl Rooms {
         (connection, to): (u64, Sender<Outgoing>),
         last: Option<u64>,
         now_ms: u64,
-    ) -> Vec<Value> {
+    ) -> Vec<Outgoing> {
         let mut rooms = self.lock();
         let room = room(&mut rooms, key, now_ms);
         room.listeners.retain(|it| it.0 != connection && !it.1.is_closed());
         room.listeners.push((connection, to));
         let Some(last) = last else { return Vec::new() };
         let missed = room.kept.iter().filter(|it| it.id > last && is_fresh(it));
-        missed.filter_map(|it| serde_json::from_str(&it.text).ok()).collect()
+        missed.map(|it| Outgoing { number: Some(it.id), text: Arc::clone(&it.text) }).collect()
     }
 
     /// The connection hears nothing more of this session.
@@ -68,20 +69,35 @@ impl Rooms {
         let mut rooms = self.lock();
         let room = room(&mut rooms, key, now_ms);
         room.last += 1;
-        let text: Arc<str> = frame(room.last).to_text().into();
+        let (id, frame) = (room.last, frame(room.last));
+        let text: Arc<str> = frame.to_text().into();
+        let asks = if let ServerFrame::ToolApproval { tool_id, .. } = frame {
+            Some(tool_id)
+        } else {
+            None
+        };
         room.bytes += text.len();
-        room.kept.push_back(Kept { id: room.last, at: Instant::now(), text: Arc::clone(&text) });
+        room.kept.push_back(Kept { id, at: Instant::now(), text: Arc::clone(&text), asks });
         while room.kept.len() > REPLAY_MAX || room.bytes > REPLAY_BYTES_MAX {
             let Some(gone) = room.kept.pop_front() else { break };
             room.bytes -= gone.text.len();
         }
         let mut gone = Vec::new();
         room.listeners.retain(|(id, to)| {
-            let taken = to.try_send(Outgoing::Frame(Arc::clone(&text))).is_ok();
+            let said = Outgoing { number: Some(room.last), text: Arc::clone(&text) };
+            let taken = to.try_send(said).is_ok();
             gone.extend((!taken).then_some(*id));
             taken
         });
         gone
+    }
+
+    /// Only these questions of a session are open: the others are nothing to answer for whoever comes back.
+    pub(crate) fn only_open(&self, key: &Key, open: &[String]) {
+        if let Some(room) = self.lock().get_mut(key) {
+            room.kept.retain(|it| it.asks.as_ref().is_none_or(|it| open.contains(it)));
+            room.bytes = room.kept.iter().map(|it| it.text.len()).sum();
+        }
     }
 
     /// The sessions that somebody listens to.
@@ -171,10 +187,32 @@ mod tests {
         let (to, _from) = channel(8);
         let all = rooms.listen(&key("ann"), (1, to.clone()), Some(0), 0);
         assert_eq!(all.len(), REPLAY_MAX);
-        let last = all.last().unwrap()["id"].as_u64().unwrap();
+        let last = all.last().unwrap().number.unwrap();
         assert_eq!(last, 1000 + REPLAY_MAX as u64 + 10);
         assert!(rooms.listen(&key("ann"), (1, to.clone()), Some(last), 0).is_empty());
         assert!(rooms.listen(&key("bob"), (2, to), Some(0), 0).is_empty());
+    }
+
+    #[test]
+    fn a_question_that_is_answered_is_not_asked_again() {
+        let rooms = Rooms::default();
+        for tool_id in ["t1", "t2"] {
+            let ask = |_| ServerFrame::ToolApproval {
+                tool_id: tool_id.to_owned(),
+                tool_name: "shell_exec".to_owned(),
+                tool_input: serde_json::json!({}),
+                question: "rm".to_owned(),
+            };
+            assert!(rooms.say(&key("ann"), 0, ask).is_empty());
+        }
+        assert!(rooms.say(&key("ann"), 0, token).is_empty());
+        rooms.only_open(&key("ann"), &["t2".to_owned()]);
+        let (to, _from) = channel(8);
+        let missed = rooms.listen(&key("ann"), (1, to), Some(0), 0);
+        assert_eq!(missed.iter().filter_map(|it| it.number).collect::<Vec<_>>(), [2, 3]);
+        rooms.only_open(&key("ann"), &[]);
+        let kept: usize = rooms.lock()[&key("ann")].kept.iter().map(|it| it.text.len()).sum();
+        assert_eq!(rooms.lock()[&key("ann")].bytes, kept);
     }
 
     #[test]

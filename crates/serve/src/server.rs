@@ -251,6 +251,13 @@ impl Handle {
             let once = session.is_none();
             let session = open_session(&self.app, &known, agent, session).await.map_err(refused)?;
             let key = Key { user: user.to_owned(), agent: agent.to_owned(), session };
+            let said = json!({
+                "by": "operator", "user": user, "agent": agent, "session": key.session,
+            });
+            let recorded = self.app.blocking(|app| app.record("serve_said", said).is_ok()).await;
+            if recorded != Some(true) {
+                return Err(refused(turn::internal("it cannot be recorded")));
+            }
             let (content, key_of) = (content.to_owned(), key.clone());
             let asked =
                 Asked { known, key: key_of, content, voice: Voice::User, earlier: None, once };
@@ -331,13 +338,20 @@ impl Handle {
         Ok(())
     }
 
-    /// Ends the turn of this number, and its worker. Was there one?
-    #[must_use]
-    pub fn kill(&self, id: u64) -> bool {
-        let Some(running) = self.app.workers.get(id) else { return false };
+    /// Ends the turn of this number, and its worker. Was there one? It is on record first.
+    ///
+    /// # Errors
+    /// If it cannot be recorded: then it goes on.
+    pub fn kill(&self, id: u64) -> Result<bool, String> {
+        let Some(running) = self.app.workers.get(id) else { return Ok(false) };
         let key = running.key;
+        let Key { user, agent, session } = &key;
+        let content =
+            json!({ "by": "operator", "user": user, "agent": agent, "killed": session, "id": id });
+        self.app.record("serve_worker_killed", content).map_err(|error| error.to_string())?;
+        self.app.log(Event::WorkerKilled, turn::about(&key), json!({ "by": "operator" }));
         self.app.interrupt(&key);
-        self.app.parts.runtime.close(&key.user, &key.agent, &key.session);
-        true
+        self.app.parts.runtime.close(user, agent, session);
+        Ok(true)
     }
 }

@@ -138,7 +138,7 @@ impl Served {
                         None => {}
                     }
                 }
-                Some(Outgoing::Frame(text)) = from.recv() => {
+                Some(Outgoing { text, .. }) = from.recv() => {
                     let message = Message::Text(text.as_ref().into());
                     match tokio::time::timeout(SEND_MAX, socket.send(message)).await {
                         Ok(Ok(())) => {}
@@ -180,7 +180,7 @@ impl Served {
         self.leave();
         // What was said before the end is heard, unless that is why it ends.
         while why != Closing::Slow
-            && let Ok(Outgoing::Frame(text)) = from.try_recv()
+            && let Ok(Outgoing { text, .. }) = from.try_recv()
         {
             let message = Message::Text(text.as_ref().into());
             if !matches!(tokio::time::timeout(SEND_MAX, socket.send(message)).await, Ok(Ok(()))) {
@@ -199,7 +199,7 @@ impl Served {
     }
 
     fn frame(&self, frame: &ServerFrame) {
-        if self.to.try_send(Outgoing::Frame(frame.to_text().into())).is_err() {
+        if self.to.try_send(Outgoing::aside(frame.to_text())).is_err() {
             self.app.sockets.close(self.seat.id, Closing::Slow);
         }
     }
@@ -297,7 +297,8 @@ impl Served {
             agent_description: manifest.and_then(|it| it.about()).unwrap_or_default().to_owned(),
         });
         let to = (self.seat.id, self.to.clone());
-        let messages = app.rooms.listen(&key, to, last, app.now_ms());
+        let missed = app.rooms.listen(&key, to, last, app.now_ms());
+        let messages = missed.iter().filter_map(|it| serde_json::from_str(&it.text).ok()).collect();
         if last.is_some() {
             self.frame(&ServerFrame::Replay { messages });
         }
@@ -326,7 +327,7 @@ impl Served {
                 && !refused.is_told
             {
                 for frame in refused.frames() {
-                    if to.try_send(Outgoing::Frame(frame.to_text().into())).is_err() {
+                    if to.try_send(Outgoing::aside(frame.to_text())).is_err() {
                         app.sockets.close(id, Closing::Slow);
                     }
                 }

@@ -9,11 +9,19 @@ use tokio::sync::watch;
 
 use crate::directory::Known;
 
-/// Something for one socket.
+/// A frame for one socket, as text.
 #[derive(Clone, Debug)]
-pub(crate) enum Outgoing {
-    /// A frame, as text.
-    Frame(Arc<str>),
+pub(crate) struct Outgoing {
+    /// Its number, where it was said in a session to all who listen.
+    pub(crate) number: Option<u64>,
+    pub(crate) text: Arc<str>,
+}
+
+impl Outgoing {
+    /// One that is for this socket alone.
+    pub(crate) fn aside(text: String) -> Self {
+        Self { number: None, text: text.into() }
+    }
 }
 
 /// Why the server closes a socket: the code and the word.
@@ -133,7 +141,7 @@ impl Sockets {
     /// Says something to every socket, made for whoever holds it.
     pub(crate) fn say(&self, make: impl Fn(&Known) -> String) {
         for socket in self.lock().values() {
-            let frame = Outgoing::Frame(make(&socket.known).into());
+            let frame = Outgoing::aside(make(&socket.known));
             // Whoever does not keep up hears of it when it comes back.
             let _ = socket.to.try_send(frame);
         }

@@ -274,15 +274,23 @@ async fn watched(
     key: &Key,
     mut ended: oneshot::Receiver<Result<Reply, TurnError>>,
 ) -> Option<Result<Reply, TurnError>> {
-    let mut told = Vec::new();
+    let mut told: Vec<String> = Vec::new();
     loop {
         tokio::select! {
-            ended = &mut ended => return ended.ok(),
+            ended = &mut ended => {
+                app.rooms.only_open(key, &[]);
+                return ended.ok();
+            }
             () = tokio::time::sleep(ASKED_EVERY) => {}
         }
         let of = key.clone();
         let waiting = app.blocking(move |app| app.parts.runtime.questions(&of.user, &of.session));
-        for question in waiting.await.unwrap_or_default() {
+        let waiting = waiting.await.unwrap_or_default();
+        if !told.is_empty() {
+            let open: Vec<String> = waiting.iter().map(|it| it.tool_id.clone()).collect();
+            app.rooms.only_open(key, &open);
+        }
+        for question in waiting {
             if told.contains(&question.tool_id) {
                 continue;
             }

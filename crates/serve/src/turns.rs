@@ -162,6 +162,8 @@ impl Waiting {
             None => tokio::time::timeout(at_most, turn).await.ok()?.ok()?,
         };
         if !wanted.set(BEGUN) {
+            // First the place: an interrupt is for whoever comes next.
+            drop(place);
             return None;
         }
         Some(Held { place, _turn: turn })
@@ -262,6 +264,29 @@ mod tests {
             third.wanted().give_up();
             drop(second);
             assert!(third.turn(LONG).await.is_none() && queues.is_empty());
+        });
+    }
+
+    /// Interrupts the session as soon as the turn is free.
+    struct AtOnce(Queues);
+
+    impl std::task::Wake for AtOnce {
+        fn wake(self: Arc<Self>) {
+            self.0.interrupt(&key("a"));
+        }
+    }
+
+    #[test]
+    fn whoever_gives_up_leaves_the_queue_before_the_turn() {
+        run(async {
+            let queues = Queues::default();
+            let gone = queues.enqueue(&key("a")).unwrap();
+            let mut next = queues.enqueue(&key("a")).unwrap();
+            let waker = Waker::from(Arc::new(AtOnce(queues.clone())));
+            assert!(next.turn.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
+            gone.wanted().give_up();
+            assert!(gone.turn(LONG).await.is_none());
+            assert!(next.wanted.stop.load(Ordering::Acquire));
         });
     }
 

@@ -1,7 +1,7 @@
 //! What commands list: places below others, of which only a run would show which they are.
 
 use crate::judge::is_everything;
-use crate::{Call, Engine, HOLE, Output, State, Words, marks, paths};
+use crate::{Call, Engine, HOLE, Output, State, Words, finding, marks, paths};
 
 /// Behind a place: whatever lies somewhere below it.
 const BELOW: &str = "/\u{E000}/\u{E000}";
@@ -18,36 +18,13 @@ static SILENCING: Words = Words::named("listed.SILENCING");
 pub(super) fn roots<'a>(call: &Call<'a>) -> Vec<&'a str> {
     let roots = match call.name.as_str() {
         "find" | "gfind" => {
-            let args = call.args.iter().skip_while(|it| is_way(it));
-            args.take_while(|it| !it.starts_with(['-', '(', '!'])).map(String::as_str).collect()
+            let args = call.args.iter().skip(finding::options(call.plain()));
+            args.take_while(|it| finding::is_root(it)).map(String::as_str).collect()
         }
         "fd" | "fdfind" => of_fd(call.args),
         _ => call.args.iter().filter(|it| !it.starts_with('-')).map(String::as_str).collect(),
     };
     if roots.is_empty() { vec!["."] } else { roots }
-}
-
-/// Does a search name nothing of what it finds, so that it finds all files?
-pub(super) fn finds_all(call: &Call<'_>) -> bool {
-    const BARE: [&str; 8] =
-        ["-delete", "-depth", "-d", "-xdev", "-mount", "-print", "-print0", "-noleaf"];
-    let mut args = call.args.iter().skip_while(|it| !it.starts_with(['-', '(', '!']) || is_way(it));
-    while let Some(arg) = args.next() {
-        let is_all = match arg.as_str() {
-            "-type" => args.next().is_some_and(|it| it.contains('f')),
-            "-maxdepth" | "-mindepth" => args.next().is_some(),
-            arg => BARE.contains(&arg) || is_way(arg),
-        };
-        if !is_all {
-            return false;
-        }
-    }
-    true
-}
-
-/// An option of `find` that stands before the roots.
-fn is_way(arg: &str) -> bool {
-    matches!(arg, "-H" | "-L" | "-P") || arg.starts_with("-O")
 }
 
 /// Behind the pattern, or told by an option; a value of another option may be among them.

@@ -1,10 +1,12 @@
 //! Commands that run another one for many things: `find -exec`, `xargs`, `parallel`.
 
+use crate::acts::Done;
+use crate::finding::{self, Deed, Which};
 use crate::judge::{Options, erases, is_everything};
 use crate::limits::{FIELDS_MAX, TURNS_MAX};
 use crate::simple::known;
 use crate::wrappers::{after_options, joined};
-use crate::{Call, Engine, HOLE, Output, Rule, State, Words, listed, marks, paths, text};
+use crate::{Act, Call, Engine, HOLE, Output, Rule, State, Words, listed, marks, paths, text};
 
 /// Options of `xargs` that take a value.
 static XARGS: Words = Words::named("many.XARGS");
@@ -50,9 +52,15 @@ impl Engine {
                 self.deny_found(root);
             }
             let is_remade = self.finds_only_remade(call, state);
-            // Nothing says which: all that lies there.
-            if !is_remade && name.as_ref().is_some_and(|it| erases(it)) && finds_all(plain) {
-                self.ask(Rule::Erase, "it deletes all that it finds");
+            if let Some(name) = name.as_ref().filter(|it| !is_of_fd && erases(it)) {
+                let taken = finding::taken(call, Deed::Runs(start - 1));
+                // Nothing says which: all that lies there.
+                if !is_remade && taken.which == Which::All {
+                    self.ask(Rule::Erase, "it deletes all that it finds");
+                }
+                if let Some(history) = taken.history {
+                    self.add_act(Done::new(Act::Erase, name, history));
+                }
             }
             let before = self.found.replace((place.clone(), is_remade));
             self.call(inner, &mut state.clone(), None);
@@ -151,20 +159,6 @@ impl Engine {
 
 /// What `find` puts its findings into.
 const WRITING: [&str; 4] = ["-fprint", "-fprint0", "-fprintf", "-fls"];
-
-/// Has a search no test that leaves something out, but for its kind?
-fn finds_all(plain: &[String]) -> bool {
-    let end = plain.iter().position(|it| it.starts_with("-exec") || it.starts_with("-ok"));
-    let before = plain.get(..end.unwrap_or(0)).unwrap_or_default();
-    let mut tests = before.iter().filter(|it| it.starts_with('-'));
-    end.is_some()
-        && tests.all(|it| {
-            matches!(
-                it.as_str(),
-                "-type" | "-depth" | "-xdev" | "-mount" | "-mindepth" | "-L" | "-H" | "-P"
-            )
-        })
-}
 
 /// What the places that `find` finds are called, as far as it is told.
 fn found_by(call: &Call<'_>) -> String {

@@ -223,24 +223,6 @@ fn is_of_git(path: &str) -> bool {
     !PLAIN.contains(&inside) && !inside.ends_with("_EDITMSG") && !inside.ends_with("_MSG")
 }
 
-/// Where all versions of the work are kept, or the part of it that holds them.
-pub(super) fn is_history(path: &str) -> bool {
-    const HOLDING: [&str; 6] = ["objects", "refs", "packed-refs", "logs", "HEAD", "*"];
-    let path = path.trim_end_matches('/').to_lowercase();
-    // Left behind by a `git` that was killed.
-    if path.ends_with(".lock") {
-        return false;
-    }
-    let parts: Vec<&str> = path.split('/').collect();
-    let is_kept = |it: &str| matches!(it, ".git" | ".hg" | ".jj" | ".svn");
-    match parts.iter().rposition(|it| is_kept(it)) {
-        Some(at) => parts
-            .get(at + 1)
-            .is_none_or(|it| HOLDING.iter().any(|held| held.eq_ignore_ascii_case(it))),
-        None => false,
-    }
-}
-
 /// Below a folder of a web server.
 fn is_shown(path: &str) -> bool {
     path.starts_with('/')

@@ -63,6 +63,21 @@ fn what_holds_all_versions_of_the_work_is_lost_for_good() {
             "find .git -delete",
             "unlink .git/HEAD",
             "rm -rf .GIT/*",
+            "rm -rf .git/*",
+            "rm -rf .gi?",
+            "rm -rf .g*",
+            "rm -rf .git/o*",
+            "rm -rf .*",
+            "rm -rf .git/modules",
+            "rm -rf .hg/store",
+            "rm .svn/wc.db",
+            "rm -rf .svn/pristine",
+            "rm -rf .jj/repo",
+            "find . -path './.git/*' -delete",
+            "find . -ipath '*/.GIT/*' -type f -delete",
+            "find . -name .git -exec rm -rf {} +",
+            "find . -type d -name .git -prune -exec rm -rf {} +",
+            "find . \\( -name .git -o -name .hg \\) -exec rm -rf {} +",
         ],
     );
     are_none(&[
@@ -70,7 +85,15 @@ fn what_holds_all_versions_of_the_work_is_lost_for_good() {
         "rm .git/index.lock .git/refs/heads/main.lock",
         "rm -rf .git/rebase-merge",
         "rm .gitignore",
+        "rm -f .git/*.lock .git/refs/heads/*.lock",
+        "rm -rf * .cache/* .gradle* .gi",
+        "rm .hg/bisect.state .svn/tmp/x .jj/working_copy/x",
         "find . -name '*.orig' -delete",
+        "find . -not -path './.git/*' -name '*.orig' -delete",
+        "find . ! -path '*/.git/*' -type f -exec rm {} +",
+        "find . -path ./.git -prune -o -name '*.tmp' -delete",
+        "find . -name .git -prune -o -name '*.tmp' -exec rm {} +",
+        "find . -name .git -exec ls {} +",
     ]);
 }
 

@@ -96,6 +96,13 @@ pub trait Memory: Notes + Send + Sync {
     /// # Errors
     /// If the store does not work.
     fn forget_user(&self, user: &UserId, receipt: &Receipt) -> Result<u64, MemoryError>;
+
+    /// Takes what was forgotten out of what is kept beside the rows, the index of words and the log, in which it stays for
+    /// a while. Is all of it gone? Not while somebody reads: then it is to be asked for again.
+    ///
+    /// # Errors
+    /// If the store does not work.
+    fn wipe(&self) -> Result<bool, MemoryError>;
 }
 
 /// What a place for rows does. Who may have which, and what a permit says, is the same for all of them: that is
@@ -135,6 +142,9 @@ pub(crate) trait Rows: Send + Sync {
 
     /// Forgets all rows of the user, and leaves none of their words where they are kept.
     fn delete_all(&self, user: &UserId) -> Result<u64, MemoryError>;
+
+    /// Takes forgotten rows out of what is kept beside the rows. Is all of it gone?
+    fn wipe_beside(&self) -> Result<bool, MemoryError>;
 
     /// The conversation of a session, as it was noted; empty if nobody knows it.
     fn spoken_in(&self, session: &SessionId) -> Result<Vec<Turn>, MemoryError>;
@@ -216,6 +226,10 @@ impl<T: Rows> Memory for T {
 
     fn forget_user(&self, user: &UserId, _: &Receipt) -> Result<u64, MemoryError> {
         self.delete_all(user)
+    }
+
+    fn wipe(&self) -> Result<bool, MemoryError> {
+        self.wipe_beside()
     }
 }
 

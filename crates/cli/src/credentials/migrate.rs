@@ -47,7 +47,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     if !args.write {
         let told =
             json!({ "agent": args.agent.as_str(), "keys": keys, "written": false, "text": block });
-        output::done(args.json, &told, block.trim_end());
+        output::result(args.json, &told, block.trim_end());
         output::note("nothing was written; --write puts it into the manifest");
         return Ok(Exit::Done);
     }

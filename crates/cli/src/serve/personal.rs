@@ -3,7 +3,7 @@
 
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -18,15 +18,11 @@ use crate::gate::setup::Gate;
 /// Files of the state directory, and memory behind the gate.
 pub(super) struct Files {
     belongings: Belongings,
-    home: PathBuf,
 }
-
-/// Files of one workspace that are counted and looked at.
-const FILES_MAX: usize = 1_000_000;
 
 impl Files {
     pub(super) fn new(gate: &Arc<Gate>, home: &Path) -> Self {
-        Self { belongings: Belongings::new(gate, home), home: home.to_owned() }
+        Self { belongings: Belongings::new(gate, home) }
     }
 }
 
@@ -69,51 +65,84 @@ impl Personal for Files {
     }
 
     fn retain(&self, workspaces: Duration, sessions: Duration) -> Result<usize, String> {
-        let users = host::users(&self.home, &policy::access::KnownTools::default());
-        let Some(users) = users.map_err(|it| it.to_string())? else { return Ok(0) };
+        let forgotten = self.belongings.forget_quiet(sessions).map_err(told);
         let (mut gone, mut failed) = (0, None);
-        for user in users.iter() {
-            match self.belongings.forget_quiet(&user.name, sessions) {
-                Ok(it) => gone += it,
-                Err(error) => failed = failed.or(Some(told(error))),
-            }
-            for (_, path) in self.belongings.workspaces(&user.name).map_err(told)? {
-                // What one user has left there keeps nobody else's from going.
-                let removed = quiet(&path).and_then(|it| match it > workspaces {
-                    true => take_away(&path).and_then(Gone::whole).map(|_| 1),
-                    false => Ok(0),
-                });
-                match removed {
-                    Ok(it) => gone += it,
-                    Err(error) => {
-                        failed = failed.or(Some(format!("`{}`: {error}", path.display())));
-                    }
-                }
-            }
+        let mut count = |done: Result<usize, String>| match done {
+            Ok(it) => gone += it,
+            Err(error) => failed = failed.take().or(Some(error)),
+        };
+        count(forgotten);
+        for path in self.belongings.all_workspaces().map_err(told)? {
+            // What one user has left there keeps nobody else's from going.
+            let removed = is_quiet(&path, workspaces).and_then(|it| match it {
+                true => take_away(&path).and_then(Gone::whole).map(|_| 1),
+                false => Ok(0),
+            });
+            count(removed.map_err(|error| format!("`{}`: {error}", path.display())));
         }
         failed.map_or(Ok(gone), Err)
     }
+
+    fn wipe(&self) -> Result<bool, String> {
+        self.belongings.wipe().map_err(told)
+    }
 }
 
-/// How long nothing was changed beneath a folder. What is closed to us is not looked into.
-fn quiet(folder: &Path) -> io::Result<Duration> {
-    let age = |at: &fs::Metadata| {
-        at.modified().ok().and_then(|it| it.elapsed().ok()).unwrap_or(Duration::ZERO)
+/// Was nothing changed beneath a folder for so long? What is closed to us is not looked into. However much there is: to take
+/// it away goes through all of it as well.
+fn is_quiet(folder: &Path, longer_than: Duration) -> io::Result<bool> {
+    let is_old = |at: &fs::Metadata| {
+        let age = at.modified().ok().and_then(|it| it.elapsed().ok());
+        age.is_some_and(|it| it > longer_than)
     };
-    let mut quiet = age(&fs::symlink_metadata(folder)?);
-    let (mut count, mut waiting) = (0, vec![folder.to_owned()]);
+    if !is_old(&fs::symlink_metadata(folder)?) {
+        return Ok(false);
+    }
+    let mut waiting = vec![folder.to_owned()];
     while let Some(folder) = waiting.pop() {
         for entry in fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok) {
             let Ok(about) = entry.metadata() else { continue };
-            quiet = quiet.min(age(&about));
-            count += 1;
-            if count > FILES_MAX {
-                return Err(io::Error::other(format!("there are more than {FILES_MAX} files")));
+            if !is_old(&about) {
+                return Ok(false);
             }
             if about.is_dir() {
                 waiting.push(entry.path());
             }
         }
     }
-    Ok(quiet)
+    Ok(true)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::SystemTime;
+
+    use evidence::Durability;
+    use monitor::provenance::Catalogue;
+    use policy::Policy;
+
+    use super::*;
+
+    const DAY: Duration = Duration::from_secs(86_400);
+
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "files of the test's own")]
+    fn what_is_quiet_goes_also_where_no_file_lists_users() {
+        let home = tempfile::tempdir().unwrap();
+        let (unsynced, policy) = (Durability::DangerouslyUnsynced, Policy::embedded().unwrap());
+        let gate = Gate::open(home.path(), unsynced, policy, Catalogue::default()).unwrap();
+        let files = Files::new(&Arc::new(gate), home.path());
+        let own = home.path().join("workspaces-data/main");
+        for it in [own.join("carol"), own.join("dan")] {
+            fs::create_dir_all(&it).unwrap();
+            fs::write(it.join("letter"), "dear").unwrap();
+        }
+        for quiet in [own.join("carol/letter"), own.join("carol"), own.join("dan")] {
+            let it = fs::File::open(quiet).unwrap();
+            it.set_modified(SystemTime::now() - 10 * DAY).unwrap();
+        }
+        assert_eq!(files.retain(20 * DAY, DAY).unwrap(), 0);
+        assert_eq!(files.retain(5 * DAY, DAY).unwrap(), 1);
+        assert!(!own.join("carol").exists() && own.join("dan/letter").exists());
+    }
 }

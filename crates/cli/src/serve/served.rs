@@ -73,8 +73,11 @@ impl Served for Commands {
         match words {
             ["workers"] => json!({ "ok": true, "workers": self.0.workers().get("workers") }),
             ["kill", id] => match id.parse() {
-                Ok(id) if self.0.kill(id) => json!({ "ok": true }),
-                Ok(_) => refused("there is no such worker; see `lazaret workers list`"),
+                Ok(id) => match self.0.kill(id) {
+                    Ok(true) => json!({ "ok": true }),
+                    Ok(false) => refused("there is no such worker; see `lazaret workers list`"),
+                    Err(why) => refused(&why),
+                },
                 Err(_) => refused("a worker is named by its number"),
             },
             ["end", user, agent, session] => match self.0.end_session(user, agent, session) {

@@ -5,15 +5,17 @@ use std::path::Path;
 use aegx::verify::printable;
 use evidence::{Clock as _, SystemClock};
 use model::AgentId;
-use monitor::risk::{self, Level, Tuning};
+use monitor::risk::Level;
 use policy::access::{Agents, Budget, KnownTools, Unit};
 use serde_json::{Value, json};
 use serve::Spent;
-use store::{Oversight, SessionRow, SessionState};
+use store::SessionRow;
 
 use crate::failure::Failure;
 use crate::output;
 use crate::talk::ledger;
+
+use super::risks::Risks;
 
 /// One agent, as it stands.
 pub(super) struct OfAgent {
@@ -43,8 +45,6 @@ struct Spending {
     unit: &'static str,
 }
 
-/// Sessions whose risk is looked at, the newest.
-const RISKS_MAX: usize = 200;
 /// Turns that are shown.
 const TURNS_MAX: usize = 5;
 
@@ -54,7 +54,7 @@ impl OfAgent {
         home: &Path,
         agent: &AgentId,
         sessions: &[SessionRow],
-        store: Option<&dyn Oversight>,
+        risks: &Risks<'_>,
     ) -> Result<Self, Failure> {
         let own: Vec<&SessionRow> = sessions.iter().filter(|it| it.agent == *agent).collect();
         if own.is_empty() && !host::manifest_path(home, agent).exists() {
@@ -84,7 +84,7 @@ impl OfAgent {
             jobs: jobs.iter().filter(|it| it.agent == *agent).count(),
             runs: ended.collect(),
             keys,
-            risk: risk(&own, store)?,
+            risk: risks.highest(own.iter().copied())?,
             budgets: budgets(home, agent)?,
             spent: spent(home, agent)?,
             turns: turns.into_iter().rev().take(TURNS_MAX).collect(),
@@ -178,22 +178,6 @@ fn spent(home: &Path, agent: &AgentId) -> Result<Option<(Spent, Spent)>, Failure
     let Some(books) = serve::Books::look(home).map_err(Failure::unable)? else { return Ok(None) };
     let spent = books.spent_with(agent.as_str(), SystemClock.unix_seconds());
     spent.map(Some).map_err(Failure::unable)
-}
-
-/// The highest risk of sessions that go on.
-pub(super) fn risk(own: &[&SessionRow], store: Option<&dyn Oversight>) -> Result<Level, Failure> {
-    let Some(store) = store else { return Ok(Level::Calm) };
-    let mut highest = Level::Calm;
-    for it in own.iter().filter(|it| it.state == SessionState::Open).take(RISKS_MAX) {
-        highest = highest.max(risk_of(it, store)?);
-    }
-    Ok(highest)
-}
-
-/// The risk of one session.
-pub(super) fn risk_of(it: &SessionRow, store: &dyn Oversight) -> Result<Level, Failure> {
-    let changes = store.changes(&it.id).map_err(Failure::unable)?;
-    risk::kept(&changes, Tuning::default()).map_err(Failure::unable)
 }
 
 /// What those who may use it have spent of their budgets.

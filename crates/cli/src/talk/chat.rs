@@ -3,6 +3,7 @@
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -15,6 +16,7 @@ use monitor::Approver;
 
 use super::host::say_if_mock;
 use super::ledger::Run;
+use super::once;
 use super::place::Place;
 use super::screen::{self, Input};
 use super::speaks::{Speaks, Untold, request};
@@ -31,7 +33,8 @@ const FRAMES_MAX: usize = 1024;
 /// Speak with an agent.
 ///
 /// Write a line and press Enter. What the agent answers comes as it is written; calls of tools are shown in one line
-/// each. Where the gate asks a person, it asks you, here. Ctrl-C interrupts the agent; Ctrl-D, or `/quit`, ends.
+/// each. Where the gate asks a person, it asks you, here. Ctrl-C interrupts the agent, twice the
+/// conversation; Ctrl-D, or `/quit`, ends.
 ///
 /// Where the daemon or `lazaret serve` has the gate, the agent runs there; where another command has it, this one waits
 /// for it, 15 minutes at most.
@@ -135,6 +138,7 @@ fn talk(agents: &dyn Speaks, first: &Turn, stop: Stop, home: &Path) -> Result<()
     let is_terminal = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
     let mut input = Input::new(is_terminal);
     let mut stop = stop;
+    let at_once = Stop::at_once(Exit::Unable as u8).map_err(Failure::unable)?;
     loop {
         let line = input.line(&stop).map_err(Failure::unable)?;
         let Some(line) = line else { return Ok(()) };
@@ -146,10 +150,12 @@ fn talk(agents: &dyn Speaks, first: &Turn, stop: Stop, home: &Path) -> Result<()
         }
         let turn = Turn { content: line.to_owned(), stop: Arc::default(), ..first.clone() };
         let begun = Instant::now();
-        let (outcome, heard) = one(agents, &turn, &stop, is_terminal)?;
-        let exit = outcome.as_ref().map_or_else(|it| it.exit, |_| Exit::Done);
+        let (outcome, heard) = one(agents, &turn, (&stop, &at_once), is_terminal)?;
+        at_once.store(false, Ordering::Release);
+        let exit = outcome.as_ref().map_or_else(|it| it.exit, once::exit_of);
         let usage = outcome.as_ref().map_or_else(|it| it.usage, |it| it.reply.usage);
-        Run { turn: &turn, exit, took: begun.elapsed(), usage, denied: &[] }.append(home)?;
+        let denied = outcome.as_ref().map_or_else(|it| &it.denied, |it| &it.denied);
+        Run { turn: &turn, exit, took: begun.elapsed(), usage, denied }.append(home)?;
         match &outcome {
             Ok(account) if account.reply.interrupted => output::line("\n(interrupted)"),
             Ok(_) => output::line(""),
@@ -160,6 +166,7 @@ fn talk(agents: &dyn Speaks, first: &Turn, stop: Stop, home: &Path) -> Result<()
         };
         let notes = outcome.as_ref().map_or_else(|it| &it.notes, |it| &it.notes);
         notes.iter().for_each(|it| output::note(it));
+        denied.iter().for_each(|it| once::denied(it));
         let near = outcome.iter().flat_map(|it| &it.near);
         near.for_each(|it| output::note(&format!("budget: {it}")));
         if heard {
@@ -176,7 +183,7 @@ fn talk(agents: &dyn Speaks, first: &Turn, stop: Stop, home: &Path) -> Result<()
 fn one(
     agents: &dyn Speaks,
     turn: &Turn,
-    stop: &Stop,
+    (stop, at_once): (&Stop, &AtomicBool),
     is_terminal: bool,
 ) -> Result<(Result<Account, Untold>, bool), Failure> {
     let (says, frames) = mpsc::sync_channel(FRAMES_MAX);
@@ -203,6 +210,8 @@ fn one(
             }
             if !heard && stop.wait(Duration::ZERO) {
                 heard = true;
+                // Whoever does not want to wait for its end says so once more.
+                at_once.store(true, Ordering::Release);
                 agents.interrupt(turn);
             }
         }

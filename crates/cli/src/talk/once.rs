@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -40,8 +40,9 @@ const TICK: Duration = Duration::from_millis(20);
 ///   lazaret run main "What can you do?"
 ///   lazaret run main "And then?" --session s1 --json
 ///
-/// Exit codes: 0 answered, 1 refused, or something needs a person, 2 wrong usage or broken files, 3 could not work (no
-/// worker, no model, a journal that another command has open), or was interrupted by SIGINT or SIGTERM.
+/// Exit codes: 0 answered, 1 refused, a call was denied, or one needs a person (the answer is printed all the same),
+/// 2 wrong usage, broken files, or a key that the provider does not take, 3 could not work (no worker, no model, a journal
+/// that another command has open), or was interrupted by SIGINT or SIGTERM; the second one ends it at once.
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct Args {
@@ -130,19 +131,15 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     let took = begun.elapsed();
     let exit = match &outcome? {
         Ok(account) => {
-            let exit = match account.reply.interrupted {
-                true => Exit::Unable,
-                false if account.needs_person => Exit::Refused,
-                false => Exit::Done,
-            };
+            let exit = exit_of(account);
             told(args, &turn, account, exit);
             let (usage, denied) = (account.reply.usage, account.denied.as_slice());
             Run { turn: &turn, exit, took, usage, denied }.append(&home)?;
             exit
         }
         Err(error) => {
-            let (exit, usage) = (error.exit, error.usage);
-            Run { turn: &turn, exit, took, usage, denied: &[] }.append(&home)?;
+            let (exit, usage, denied) = (error.exit, error.usage, error.denied.as_slice());
+            Run { turn: &turn, exit, took, usage, denied }.append(&home)?;
             untold(args, &turn, error, exit);
             exit
         }
@@ -151,23 +148,32 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     Ok(exit)
 }
 
-/// Has the agent answer. Whoever ends the command in order ends the turn, and what it used is known all the same.
+/// What a turn comes to, for scripts.
+pub(super) fn exit_of(account: &Account) -> Exit {
+    match account.reply.interrupted {
+        true => Exit::Unable,
+        false if account.needs_person || !account.denied.is_empty() => Exit::Refused,
+        false => Exit::Done,
+    }
+}
+
+/// Has the agent answer. Whoever ends the command in order ends the turn, and what it used is known all the same; whoever does so
+/// twice ends the command at once.
 fn said(agents: &dyn Speaks, turn: &Turn) -> Result<Result<Account, Untold>, Failure> {
+    let at_once = Stop::at_once(Exit::Unable as u8).map_err(Failure::unable)?;
     let stop = Stop::on_signals().map_err(Failure::unable)?;
-    let is_over = AtomicBool::new(false);
-    let interrupt = || {
-        while !is_over.load(Ordering::Acquire) {
+    thread::scope(|scope| {
+        let spawned = thread::Builder::new().name("turn".to_owned());
+        let answers = || agents.account(turn, &mut |_: Frame| {});
+        let answering = spawned.spawn_scoped(scope, answers).map_err(Failure::unable)?;
+        while !answering.is_finished() {
             if stop.wait(TICK) {
-                return agents.interrupt(turn);
+                at_once.store(true, Ordering::Release);
+                agents.interrupt(turn);
+                break;
             }
         }
-    };
-    thread::scope(|scope| {
-        let spawned = thread::Builder::new().name("stop".to_owned());
-        spawned.spawn_scoped(scope, interrupt).map_err(Failure::unable)?;
-        let outcome = agents.account(turn, &mut |_: Frame| {});
-        is_over.store(true, Ordering::Release);
-        Ok(outcome)
+        answering.join().map_err(|_| Failure::unable("the turn broke off"))
     })
 }
 
@@ -196,9 +202,7 @@ fn told(args: &Args, turn: &Turn, account: &Account, exit: Exit) {
     }
     account.notes.iter().for_each(|it| output::note(it));
     account.near.iter().for_each(|it| output::note(&format!("budget: {it}")));
-    for it in &account.denied {
-        output::note(&format!("not allowed: {it}"));
-    }
+    account.denied.iter().for_each(|it| denied(it));
     if account.needs_person {
         output::note("something needs a person: `lazaret chat` asks you");
     }
@@ -210,7 +214,7 @@ fn untold(args: &Args, turn: &Turn, error: &Untold, exit: Exit) {
         let session = &turn.session;
         let mut shown = json!({
             "session": session, "error": error.message, "code": error.code, "usage": error.usage,
-            "notes": error.notes, "exit": exit as u8,
+            "denied": error.denied, "notes": error.notes, "exit": exit as u8,
         });
         if let (Some(it), Some(shown)) = (&error.exceeded, shown.as_object_mut()) {
             shown.insert("budget_exceeded".to_owned(), exceeded(it));
@@ -219,7 +223,13 @@ fn untold(args: &Args, turn: &Turn, error: &Untold, exit: Exit) {
     } else {
         output::error(&error.message);
         error.notes.iter().for_each(|it| output::note(it));
+        error.denied.iter().for_each(|it| denied(it));
     }
+}
+
+/// Says that a call was denied.
+pub(super) fn denied(rule: &str) {
+    output::note(&format!("not allowed: {rule}"));
 }
 
 /// A limit of which much is used, as a server tells it.

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use agent::{Approval, Frame, Question, Reached, Reply, Turn, TurnError};
+use agent::{Approval, Frame, Question, Reached, Reply, Turn, TurnError, TurnErrorCode};
 use host::agents::{Account, AgentsOptions};
 use host::doors::client::Connection;
 use host::doors::talk::{Say, Shown, TalkRequest, Told, class};
@@ -38,6 +38,8 @@ pub(super) struct Untold {
     pub(super) message: String,
     pub(super) usage: Usage,
     pub(super) notes: Vec<String>,
+    /// Rules that denied a call until then.
+    pub(super) denied: Vec<String>,
     /// The limit of a budget at which it ended, if that is why.
     pub(super) exceeded: Option<Box<Reached>>,
 }
@@ -46,7 +48,7 @@ impl Untold {
     fn of(
         class: &str,
         (code, message): (String, String),
-        (usage, notes): (Usage, Vec<String>),
+        (usage, notes, denied): (Usage, Vec<String>, Vec<String>),
         exceeded: Option<Box<Reached>>,
     ) -> Self {
         let exit = match class {
@@ -54,20 +56,21 @@ impl Untold {
             "usage" => Exit::Usage,
             _ => Exit::Unable,
         };
-        Self { exit, code, message, usage, notes, exceeded }
+        Self { exit, code, message, usage, notes, denied, exceeded }
     }
 
     fn gone(why: impl std::fmt::Display) -> Self {
         let message = format!("the daemon: {why}");
-        let said = ("WorkerError".to_owned(), message);
-        Self::of("unable", said, (Usage::default(), Vec::new()), None)
+        let said = (TurnErrorCode::WorkerError.as_str().to_owned(), message);
+        Self::of("unable", said, Default::default(), None)
     }
 }
 
 impl From<TurnError> for Untold {
     fn from(error: TurnError) -> Self {
-        let (class, code) = (class(&error), format!("{:?}", error.code));
-        Self::of(class, (code, error.message), (error.usage, error.notes), error.exceeded)
+        let (class, code) = (class(&error), error.code.as_str().to_owned());
+        let TurnError { message, usage, notes, denied, exceeded, .. } = error;
+        Self::of(class, (code, message), (usage, notes, denied.into_vec()), exceeded)
     }
 }
 
@@ -203,8 +206,9 @@ impl Speaks for Beside {
                     let reply = Reply { content, interrupted, usage, tool_calls: calls };
                     break Ok(Account { reply, denied, needs_person, notes, near });
                 }
-                Told::Failed { code, class, message, usage, notes, exceeded } => {
-                    break Err(Untold::of(&class, (code, message), (usage, notes), exceeded));
+                Told::Failed { code, class, message, usage, notes, denied, exceeded } => {
+                    let seen = (usage, notes, denied);
+                    break Err(Untold::of(&class, (code, message), seen, exceeded));
                 }
             }
         };

@@ -81,7 +81,7 @@ pub(super) fn set(args: &SetArgs) -> Result<Exit, Failure> {
     };
     let (version, bound) = args.which.recorded("vault_set", content, set)?;
     let told = json!({ "name": name.as_str(), "version": version, "bound": bound });
-    output::done(args.json, &told, &format!("{name}: version {version}"));
+    output::result(args.json, &told, &format!("{name}: version {version}"));
     Guessable::warn(&name, is_guessable);
     if !bound {
         output::note(&format!(

@@ -68,7 +68,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
         }
     }
     let made = file.path().display().to_string();
-    output::done(args.json, &json!({ "vault": made }), &made);
+    output::result(args.json, &json!({ "vault": made }), &made);
     Ok(Exit::Done)
 }
 

@@ -58,6 +58,6 @@ pub(super) fn lock(args: &LockArgs) -> Result<Exit, Failure> {
     let content = json!({ "was_unlocked": was_kept });
     Act::around(&args.home, &args.by, ("vault_locked", UNCHANGED), content, || Ok(()))?;
     let said = if was_kept { "locked" } else { "it was not unlocked" };
-    output::done(args.json, &json!({ "vault": "locked", "was_unlocked": was_kept }), said);
+    output::result(args.json, &json!({ "vault": "locked", "was_unlocked": was_kept }), said);
     Ok(Exit::Done)
 }

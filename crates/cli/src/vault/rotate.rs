@@ -46,7 +46,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
         let set = || file.change(&key, |it| it.set(&name, secret, None, now)).map_err(failed);
         let version = args.which.recorded("vault_set", content, set)?;
         let told = json!({ "name": name.as_str(), "version": version });
-        output::done(args.json, &told, &format!("{name}: version {version}"));
+        output::result(args.json, &told, &format!("{name}: version {version}"));
         Guessable::warn(&name, is_guessable);
         return Ok(Exit::Done);
     }

@@ -44,7 +44,7 @@ pub(super) static DIALECT: Dialect = Dialect {
             .deny(Say::json(CONTEXT))
             .context(Say::json(CONTEXT)),
         // Stops the session before the model reads any result of the batch.
-        Row::new("PostToolBatch", Kind::Other).deny(Say::json(BLOCK)).context(Say::json(CONTEXT)),
+        Row::new("PostToolBatch", Kind::Batch).deny(Say::json(BLOCK)).context(Say::json(CONTEXT)),
         Row::new("UserPromptSubmit", Kind::Prompt)
             .deny(Say::json(BLOCK))
             .context(Say::json(CONTEXT)),
@@ -83,12 +83,13 @@ pub(super) static DIALECT: Dialect = Dialect {
         folders: &[
             (".claude/rules", ".md"),
             (".claude/agents", ".md"),
-            (".claude/commands", ".md"),
             (".claude/output-styles", ".md"),
             (".claude/skills", "SKILL.md"),
         ],
+        commands: &[(".claude/commands", ".md")],
         below: &[],
     },
+    hides_failed: false,
     unknown: Row::new("", Kind::Other).deny(Say::EXIT_2),
     tools: include_str!("../tools/claude.json"),
 };

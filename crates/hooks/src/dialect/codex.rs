@@ -47,8 +47,10 @@ pub(super) static DIALECT: Dialect = Dialect {
     instructions: Instructions {
         files: &["AGENTS.override.md", SHARED],
         folders: &[(".codex/skills", "SKILL.md"), (".agents/skills", "SKILL.md")],
+        commands: &[],
         below: &[],
     },
+    hides_failed: true,
     unknown: Row::new("", Kind::Other).deny(Say::EXIT_2),
     tools: include_str!("../tools/codex.json"),
 };

@@ -106,8 +106,10 @@ pub(super) static DIALECT: Dialect = Dialect {
             (".github/skills", "SKILL.md"),
             (".claude/skills", "SKILL.md"),
         ],
+        commands: &[],
         below: &[],
     },
+    hides_failed: false,
     unknown: Row::new("", Kind::Other).deny(Say::EXIT_2),
     tools: include_str!("../tools/copilot.json"),
 };

@@ -89,8 +89,10 @@ pub(super) static DIALECT: Dialect = Dialect {
             (".cursor/agents", ".md"),
             (".cursor/skills", "SKILL.md"),
         ],
+        commands: &[(".cursor/commands", ".md")],
         below: &[],
     },
+    hides_failed: false,
     unknown: Row::new("", Kind::Other).pass(NOTHING).deny(Say::EXIT_2),
     tools: include_str!("../tools/cursor.json"),
 };

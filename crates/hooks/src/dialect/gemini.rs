@@ -38,8 +38,10 @@ pub(super) static DIALECT: Dialect = Dialect {
     instructions: Instructions {
         files: &["GEMINI.md", ".gemini/GEMINI.md", SHARED],
         folders: &[(".gemini/agents", ".md"), (".gemini/skills", "SKILL.md")],
+        commands: &[(".gemini/commands", ".toml")],
         below: &["GEMINI.md"],
     },
+    hides_failed: false,
     unknown: Row::new("", Kind::Other).deny(Say::EXIT_2),
     tools: include_str!("../tools/gemini.json"),
 };

@@ -26,6 +26,8 @@ pub struct Dialect {
     pub(crate) events: &'static [Row],
     /// What it reads to its model as instructions.
     pub instructions: Instructions,
+    /// Does it call no hook after an MCP server's tool that failed, although its model reads what that gave?
+    pub hides_failed: bool,
     /// What is said to an event that is not in the table.
     pub(crate) unknown: Row,
     /// The definitions of the built-in tools, as JSON.

@@ -70,8 +70,10 @@ pub(super) static DIALECT: Dialect = Dialect {
             (".opencode/skills", "SKILL.md"),
             (".claude/skills", "SKILL.md"),
         ],
+        commands: &[(".opencode/command", ".md"), (".opencode/commands", ".md")],
         below: &[],
     },
+    hides_failed: true,
     unknown: Row::new("", Kind::Other).pass(NOTHING).deny(Say::EXIT_2),
     tools: include_str!("../tools/opencode.json"),
 };

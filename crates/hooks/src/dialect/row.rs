@@ -17,6 +17,8 @@ pub enum Kind {
     After,
     /// A tool has run and failed.
     Failed,
+    /// All tools of one answer of the model have run, and it is about to read what they gave.
+    Batch,
     /// A subagent begins.
     SubagentStart,
     /// A subagent ends.

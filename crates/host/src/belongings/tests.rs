@@ -6,14 +6,17 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 
 use aegx::RecordType;
 use evidence::{Durability, NewRecord};
+use llm::Role;
 use model::{AgentId, SessionId};
 use monitor::Approver;
 use monitor::provenance::Catalogue;
 use policy::Policy;
 use policy::access::Origin;
+use store::Notes as _;
 
 use super::*;
 use crate::ipc::Stop;
+use crate::worker::Spoken;
 use crate::{AgentSession, SessionOptions, Starter};
 
 fn caller(user: &str, session: &str) -> Caller {
@@ -81,7 +84,19 @@ fn everything_of_a_user_goes_along_and_away_and_nothing_of_others() {
     assert_eq!((gone.memory, gone.jobs, gone.proposals), (3, 0, 0));
     assert!(gone.workspace_entries >= 4 && !own.exists(), "{gone:?}");
     assert_eq!(belongings.delete(&ann, &receipt).unwrap(), Gone::default());
+    // Nothing says who they are: no file lists users.
+    let bobs = caller("bob", "b2");
+    remember(&gate, home.path(), &bobs, "more of bobs");
+    let spoken = Spoken { role: Role::User, text: "said".to_owned() };
+    let history = History::of(home.path(), &bobs).unwrap();
+    history.add(gate.store.as_ref(), &bobs, &spoken, None).unwrap();
+    assert_eq!(belongings.forget_quiet(Duration::from_secs(3600)).unwrap(), 0);
+    assert_eq!(belongings.forget_quiet(Duration::ZERO).unwrap(), 1);
+    assert!(history.lines().unwrap().is_none());
+    let notes = gate.store.forget_notes(&bobs.user, &bobs.session).unwrap();
+    assert_eq!((notes, belongings.all_workspaces().unwrap().len()), (0, 1));
     // The notes of a session go without the rest.
     belongings.forget_session(&caller("bob", "b")).unwrap();
-    assert_eq!(belongings.delete(&UserId::parse("bob").unwrap(), &receipt).unwrap().memory, 2);
+    assert_eq!(belongings.delete(&UserId::parse("bob").unwrap(), &receipt).unwrap().memory, 4);
+    assert!(belongings.wipe().unwrap());
 }

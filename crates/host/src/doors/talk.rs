@@ -12,7 +12,7 @@ use std::thread;
 use std::time::Duration;
 
 use agent::{Approval, Frame, Purse, Question, Reached, Runtime as _, Turn, TurnError, Voice};
-use llm::Usage;
+use llm::{ErrorKind, Usage};
 use model::Profile;
 use monitor::Approver;
 use serde::{Deserialize, Serialize};
@@ -143,6 +143,9 @@ pub enum Told {
         /// What the person should know of the session.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         notes: Vec<String>,
+        /// Rules that denied a call until then.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        denied: Vec<String>,
         /// The limit of a budget at which it ended, if that is why.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         exceeded: Option<Box<Reached>>,
@@ -194,8 +197,12 @@ impl TalkRequest {
 pub fn class(error: &TurnError) -> &'static str {
     use agent::TurnErrorCode as C;
     match error.code {
-        C::AccessDenied | C::BudgetExceeded | C::ModelUnpriced => "refused",
-        C::AgentNotFound | C::SessionNotFound => "usage",
+        C::AccessDenied
+        | C::BudgetExceeded
+        | C::ModelUnpriced
+        | C::ModelError(ErrorKind::Refused) => "refused",
+        // Of a model without a key that it knows, the settings are wrong.
+        C::AgentNotFound | C::SessionNotFound | C::ModelError(ErrorKind::InvalidKey) => "usage",
         C::Busy
         | C::QueryInProgress
         | C::WorkersExhausted
@@ -310,9 +317,9 @@ impl Doors<'_> {
 }
 
 fn failed(error: TurnError) -> Told {
-    let (code, class) = (format!("{:?}", error.code), class(&error).to_owned());
-    let TurnError { message, usage, notes, exceeded, .. } = error;
-    Told::Failed { code, class, message, usage, notes, exceeded }
+    let (code, class) = (error.code.as_str().to_owned(), class(&error).to_owned());
+    let TurnError { message, usage, notes, denied, exceeded, .. } = error;
+    Told::Failed { code, class, message, usage, notes, denied: denied.into_vec(), exceeded }
 }
 
 fn ended(account: Account) -> Told {

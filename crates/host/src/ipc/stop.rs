@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::flag;
 use signal_hook::low_level::pipe;
 
 /// Hears that serving is to end. Nobody takes the word away, so every clone hears it.
@@ -40,13 +41,26 @@ impl Stop {
         Ok(stop)
     }
 
+    /// Has the process exit with `status` as soon as it is to be ended while what is given back is set: whoever asks twice does not
+    /// wait for what may never come. Once in a process.
+    ///
+    /// # Errors
+    /// If the signals cannot be taken over.
+    pub fn at_once(status: u8) -> io::Result<Arc<AtomicBool>> {
+        let waits = Arc::new(AtomicBool::new(false));
+        for signal in [SIGTERM, SIGINT] {
+            flag::register_conditional_shutdown(signal, status.into(), Arc::clone(&waits))?;
+        }
+        Ok(waits)
+    }
+
     /// Set whenever somebody wants the files to be read again, by SIGHUP.
     ///
     /// # Errors
     /// If the signal cannot be taken over.
     pub fn reload_on_hangup() -> io::Result<Arc<AtomicBool>> {
         let wanted = Arc::new(AtomicBool::new(false));
-        signal_hook::flag::register(SIGHUP, Arc::clone(&wanted))?;
+        flag::register(SIGHUP, Arc::clone(&wanted))?;
         Ok(wanted)
     }
 

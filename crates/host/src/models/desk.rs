@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
+use agent::Estimate;
 use evidence::Journal;
 use llm::mock::SCRIPT_BYTES_MAX;
 use llm::{
@@ -24,7 +25,7 @@ use super::wanted::Catalog;
 use super::way::Ways;
 use crate::admission;
 use crate::gate::Gate;
-use crate::worker::dearest;
+use crate::worker::dearest_of;
 
 /// Asks models.
 pub struct Desk {
@@ -89,20 +90,19 @@ impl Desk {
         let whole = |permit, max_tokens| self.ask(permit, max_tokens, &mut |_| Flow::Continue);
         let Some(payer) = payer else { return whole(permit, None).output };
         let request = message::request(permit.effect());
-        let price = self.price_at_most(permit.effect());
-        let paid = payer.paid(&request, price, |max_tokens| {
+        let paid = payer.paid(self.at_most(permit.effect(), &request), &request, |max_tokens| {
             let told = whole(permit, max_tokens);
             (told.output, told.usage, told.price)
         });
         paid.unwrap_or_else(Output::not_begun)
     }
 
-    /// What the dearest model costs that a call may mean, if it is known of all of them.
-    fn price_at_most(&self, call: &LlmCall) -> Option<Price> {
+    /// What a call may use at most: at the price of the dearest model that it may mean, if it is known of all of them.
+    fn at_most(&self, call: &LlmCall, request: &Request) -> Estimate {
         let model = call.model.as_ref().map(|it| it.as_str());
-        let models = self.catalog.wanted(call.provider.as_str(), model).ok()?;
-        let prices = models.iter().map(|it| self.catalog.price(it));
-        prices.collect::<Option<Vec<Price>>>()?.into_iter().reduce(dearest)
+        let models = self.catalog.wanted(call.provider.as_str(), model).unwrap_or_default();
+        let price = dearest_of(models.iter().map(|it| self.catalog.price(it)));
+        Estimate::of(request, price).asked_of(models.len())
     }
 
     /// Asks as `permit` permits, for an answer of at most so many tokens.
@@ -121,10 +121,11 @@ impl Desk {
         let begun = Instant::now();
         let mut failed = Vec::new();
         let outcome = self.answer((&permit, max_tokens), &models, on_piece, &mut failed);
+        let price_of = |it: &str| self.catalog.price_of(it);
         let price = match &outcome {
-            Ok(answer) => self.catalog.price_of(&answer.model),
-            // Of a chain, whoever was asked last is who used something.
-            Err(_) => failed.last().and_then(|(name, _)| self.catalog.price_of(name)),
+            Ok(answer) => dearest_of(answer.models().map(price_of)),
+            // Whoever of them has used something.
+            Err(_) => dearest_of(failed.iter().map(|(name, _)| price_of(name))),
         };
         let took_ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
         let asked = Asked { outcome: &outcome, failed: &failed, price, took_ms };

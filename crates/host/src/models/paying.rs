@@ -26,20 +26,20 @@ impl Payer {
         Self { accounts, who: who.clone() }
     }
 
-    /// Has a question of at most this price asked, and pays what it used. `ask` is told how long the answer may be, and
+    /// Has a question asked that may use at most so much, and pays what it used. `ask` is told how long the answer may be, and
     /// tells what was used and what the model costs that answered.
     ///
     /// # Errors
     /// A sentence for whoever asks, if nobody pays: then nobody was asked.
     pub(super) fn paid<T>(
         &self,
+        most: Estimate,
         request: &Request,
-        price: Option<Price>,
         ask: impl FnOnce(Option<u32>) -> (T, Usage, Option<Price>),
     ) -> Result<T, String> {
         let purse = self.accounts.begin(&self.who).map_err(|it| it.message)?;
         let Some(purse) = purse else { return Ok(ask(request.max_tokens).0) };
-        let aside = purse.before(&Estimate::of(request, price)).map_err(|it| it.message)?;
+        let aside = purse.before(&most).map_err(|it| it.message)?;
         let enough = aside.output_tokens.map(|it| u32::try_from(it).unwrap_or(u32::MAX));
         let (told, usage, price) = ask([request.max_tokens, enough].into_iter().flatten().min());
         purse.after(aside, &usage, price);
@@ -63,11 +63,12 @@ impl Paid {
 impl Questions for Paid {
     fn ask(&self, who: &Caller, request: Request) -> Result<Answer, LlmError> {
         let price = self.models.price(&request.model);
-        let paid = self.payer.paid(&request, price, |max_tokens| {
+        let most = Estimate::of(&request, price).asked_of(self.models.models_of(&request.model));
+        let paid = self.payer.paid(most, &request, |max_tokens| {
             let asked = Request { max_tokens, ..request.clone() };
             let outcome = Models::ask(&self.models, who, &asked, &mut |_| Flow::Continue);
             let (usage, price) = match &outcome {
-                Ok(answer) => (answer.usage, self.models.price(&answer.model)),
+                Ok(answer) => (answer.usage, self.models.price_of(answer)),
                 Err(error) => (error.usage, price),
             };
             (outcome, usage, price)

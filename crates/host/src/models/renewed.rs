@@ -51,6 +51,10 @@ impl Asks for RenewedModels {
         self.now().price(model)
     }
 
+    fn models_of(&self, model: &str) -> usize {
+        self.now().models_of(model)
+    }
+
     fn one_of_each(&self) -> Vec<String> {
         self.now().one_of_each()
     }

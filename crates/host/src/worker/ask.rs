@@ -22,8 +22,14 @@ pub(super) fn ask(
     messages: Vec<Message>,
 ) {
     let refuse = |why: &str| no_answer(worker, id, ErrorKind::Invalid, why);
+    // A worker that was told to end need not listen.
+    if shared.is_over() {
+        return refuse("the turn is over");
+    }
     if messages.len() > MESSAGES_MAX || messages.iter().any(|it| chars(it) > MESSAGE_CHARS_MAX) {
-        return refuse("the conversation is too long for a model");
+        let why = "the conversation is too long for a model";
+        shared.of_turn().failed = Some((ErrorKind::ContextTooLong, why.to_owned()));
+        return no_answer(worker, id, ErrorKind::ContextTooLong, why);
     }
     if !shared.may_ask(shared.limits.model_calls) {
         return refuse("this turn has asked the model as often as one may");
@@ -58,9 +64,13 @@ fn asking(worker: &Inner, shared: &Shared, id: u64, purpose: Purpose, messages: 
     match outcome {
         Err(why) => no_answer(worker, id, ErrorKind::Invalid, &why.message),
         Ok(Ok(answer)) => {
+            let mut turn = shared.of_turn();
+            // A conversation that was too long was made shorter.
+            turn.failed = None;
             if purpose == Purpose::Step {
-                shared.of_turn().answer = text(&answer);
+                turn.answer = text(&answer);
             }
+            drop(turn);
             let _ = worker.link.say(&ToWorker::Answer { id, answer });
         }
         Ok(Err(error)) => {

@@ -22,6 +22,10 @@ pub(super) fn call(worker: &Arc<Inner>, shared: &Arc<Shared>, id: u64, message: 
         // A worker that does not listen is closed; the turn notices.
         let _ = worker.link.say(&ToWorker::Called { id, answer });
     };
+    // A worker that was told to end need not listen.
+    if shared.is_over() {
+        return refuse("the turn is over");
+    }
     let action = message.get("action").and_then(Value::as_str);
     if action.and_then(ActionName::parse) == Some(ActionName::LlmCall) {
         return refuse("models are asked by the loop itself");

@@ -45,11 +45,10 @@ pub(crate) fn metered(
     let request = Request { max_tokens, ..request };
     let (paid, request) = pay(shared, asks, request).map_err(too_much)?;
     let outcome = asks.ask(who, &request, on_piece);
-    let (model, usage) = match &outcome {
-        Ok(answer) => (&answer.model, answer.usage),
-        Err(error) => (&request.model, error.usage),
+    let (usage, price) = match &outcome {
+        Ok(answer) => (answer.usage, asks.price_of(answer)),
+        Err(error) => (error.usage, asks.price(&request.model)),
     };
-    let price = asks.price(model);
     if let Some((purse, aside)) = paid {
         purse.after(aside, &usage, price);
     }
@@ -70,6 +69,7 @@ type Paid = Option<(Arc<dyn Purse>, Aside)>;
 fn pay(shared: &Shared, asks: &dyn Asks, request: Request) -> Result<(Paid, Request), NotPaid> {
     let Some(purse) = shared.payer() else { return Ok((None, request)) };
     let most = Estimate::of(&request, asks.price(&request.model));
+    let most = most.asked_of(asks.models_of(&request.model));
     let aside = purse.before(&most)?;
     let enough = aside.output_tokens.map(|it| u32::try_from(it).unwrap_or(ANSWER_TOKENS_MAX));
     let max_tokens = [request.max_tokens, enough].into_iter().flatten().min();
@@ -137,7 +137,8 @@ mod tests {
                 return Err(LlmError::new(ErrorKind::Unreachable, "broke off").after(usage));
             }
             let stop = StopReason::EndTurn;
-            Ok(Answer { content: Vec::new(), stop, usage, model: "mock/m".to_owned() })
+            let (content, failed) = (Vec::new(), Vec::new());
+            Ok(Answer { content, stop, usage, model: "mock/m".to_owned(), failed })
         }
 
         fn price(&self, _: &str) -> Option<llm::Price> {

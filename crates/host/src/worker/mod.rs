@@ -39,7 +39,7 @@ pub use trial::trial;
 
 pub(crate) use lease::Leases;
 pub(crate) use meter::metered;
-pub(crate) use model::dearest;
+pub(crate) use model::dearest_of;
 pub(crate) use shared::{Bounds, Current, Shared, tokens};
 pub(crate) use spawner::Spawner;
 pub(crate) use start::{Start, Worker};

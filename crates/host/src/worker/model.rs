@@ -7,7 +7,7 @@ use model::Caller;
 use policy::access::{ModelRef, Task};
 
 use crate::gate::Gate;
-use crate::models::Models;
+use crate::models::{Catalog, Models};
 
 /// Asks models in the session of a caller, through the gate.
 pub trait Asks: Send + Sync {
@@ -24,6 +24,17 @@ pub trait Asks: Send + Sync {
 
     /// What a model costs, where that is known: as much as the dearest, where the name is that of a task that has several.
     fn price(&self, model: &str) -> Option<Price>;
+
+    /// How many models may be asked in turn for an answer of this one, or of this task.
+    fn models_of(&self, model: &str) -> usize {
+        let _ = model;
+        1
+    }
+
+    /// What an answer costs: as much as the dearest of those that were asked for it and used something.
+    fn price_of(&self, answer: &Answer) -> Option<Price> {
+        dearest_of(answer.models().map(|it| self.price(it)))
+    }
 
     /// One model of each provider, as `provider/model`: those that are asked first.
     fn one_of_each(&self) -> Vec<String> {
@@ -51,16 +62,12 @@ impl Asks for Models {
     }
 
     fn price(&self, model: &str) -> Option<Price> {
-        // A request without a name means the task of the same name.
-        let name = if model.is_empty() { Task::Default.as_str() } else { model };
         let catalog = self.catalog();
-        let is_meant = |it: &&ModelRef| it.model == name || it.to_string() == name;
-        let models: Vec<&ModelRef> = match Task::parse(name) {
-            Some(task) => catalog.chain(task).iter().collect(),
-            None => catalog.all().into_iter().filter(is_meant).collect(),
-        };
-        let prices = models.into_iter().map(|it| catalog.price(it));
-        prices.collect::<Option<Vec<Price>>>()?.into_iter().reduce(dearest)
+        dearest_of(meant(catalog, model).into_iter().map(|it| catalog.price(it)))
+    }
+
+    fn models_of(&self, model: &str) -> usize {
+        meant(self.catalog(), model).len()
     }
 
     fn one_of_each(&self) -> Vec<String> {
@@ -76,8 +83,22 @@ impl Asks for Models {
     }
 }
 
-/// The dearest of both, in each kind of tokens.
-pub(crate) fn dearest(one: Price, other: Price) -> Price {
+/// The models that a name means. A request without one means the task of the same name.
+fn meant<'a>(catalog: &'a Catalog, model: &str) -> Vec<&'a ModelRef> {
+    let name = if model.is_empty() { Task::Default.as_str() } else { model };
+    let is_meant = |it: &&ModelRef| it.model == name || it.to_string() == name;
+    match Task::parse(name) {
+        Some(task) => catalog.chain(task).iter().collect(),
+        None => catalog.all().into_iter().filter(is_meant).collect(),
+    }
+}
+
+/// The dearest of all, in each kind of tokens; none if one of them is not known.
+pub(crate) fn dearest_of(prices: impl Iterator<Item = Option<Price>>) -> Option<Price> {
+    prices.collect::<Option<Vec<Price>>>()?.into_iter().reduce(dearest)
+}
+
+fn dearest(one: Price, other: Price) -> Price {
     Price {
         input: one.input.max(other.input),
         output: one.output.max(other.output),

@@ -74,7 +74,6 @@ pub(super) fn instructions(
         tools: &tools,
         files,
         memory,
-        ..Parts::default()
     };
     system(&parts, marks.of(&parts))
 }
@@ -122,7 +121,6 @@ mod tests {
             tools: &[],
             files: &files,
             memory: &memory,
-            history: None,
         };
         let of = |marks: &Marks, parts: &Parts<'_>| -> Vec<Nonce> {
             let mut next = marks.of(parts);

@@ -101,6 +101,11 @@ impl Shared {
         shared
     }
 
+    /// Of no turn: nothing is to be done, nobody pays, and nobody is above.
+    pub(super) fn of_none() -> Self {
+        Self { over: AtomicBool::new(true), ..Self::default() }
+    }
+
     pub(crate) fn is_interrupted(&self) -> bool {
         self.interrupted.load(Ordering::Acquire) || self.is_cut_off()
     }

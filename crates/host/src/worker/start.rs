@@ -121,6 +121,12 @@ impl Inner {
         shared
     }
 
+    /// The turn is over, and all that was begun in it: whoever pays for it, or waits for it, is let go of, however long the worker
+    /// waits for the next one.
+    pub(super) fn end_turn(&self) {
+        self.current.set(&Arc::new(Shared::of_none()));
+    }
+
     /// Lets go of a worker. Whoever is the last to do so ends its session.
     pub(super) fn let_go(self: Arc<Self>) -> Result<(), GateError> {
         let Some(Self { session, gate, lease, .. }) = Arc::into_inner(self) else { return Ok(()) };

@@ -65,7 +65,8 @@ impl Asks for Model {
             return Err(LlmError::new(ErrorKind::Unreachable, "broke off").after(usage));
         }
         let content = vec![Block::Text { text: "the true answer".to_owned() }];
-        Ok(Answer { content, stop: StopReason::EndTurn, usage, model: "mock/m".to_owned() })
+        let (model, failed) = ("mock/m".to_owned(), Vec::new());
+        Ok(Answer { content, stop: StopReason::EndTurn, usage, model, failed })
     }
 
     fn price(&self, _: &str) -> Option<llm::Price> {
@@ -204,11 +205,9 @@ pub(super) fn result(session: &str) -> Value {
 
 /// Waits for the answer to a question.
 fn until_answered(socket: &mut UnixStream) {
-    while let Some(said) = hear(socket) {
-        if matches!(said, ToWorker::Answer { .. } | ToWorker::NoAnswer { .. }) {
-            return;
-        }
-    }
+    let is_answer =
+        |it: &ToWorker| matches!(it, ToWorker::Answer { .. } | ToWorker::NoAnswer { .. });
+    std::iter::from_fn(|| hear(socket)).find(is_answer);
 }
 
 #[test]
@@ -399,6 +398,48 @@ fn an_interruption_ends_a_turn_also_of_a_worker_that_does_not_obey() {
         house.turn(&mut Vec::new())
     });
     assert!(seen.unwrap().reply.interrupted);
+    house.worker.end().unwrap();
+}
+
+#[test]
+fn whoever_goes_on_after_an_interruption_calls_no_tool_and_asks_no_model() {
+    let home = tempfile::tempdir().unwrap();
+    let (says, hears) = std::sync::mpsc::channel();
+    let house = house(home.path(), move |mut socket| {
+        while let Some(said) = hear(&mut socket) {
+            if matches!(said, ToWorker::Interrupt {}) {
+                let list = json!({"action": "memory_list", "scope": "a"});
+                say(&mut socket, &json!({"type": "call", "id": 1, "message": list}));
+                says.send(hear(&mut socket)).unwrap();
+                say(&mut socket, &ask(2));
+                says.send(hear(&mut socket)).unwrap();
+            }
+        }
+    });
+    house.stop.store(true, Ordering::Release);
+    let seen = house.turn(&mut Vec::new()).unwrap();
+    assert!(seen.reply.interrupted && seen.reply.tool_calls.is_empty());
+    assert!(house.model.asked.lock().unwrap().is_empty());
+    for answer in hears.try_iter() {
+        assert!(format!("{answer:?}").contains("the turn is over"), "{answer:?}");
+    }
+    house.worker.end().unwrap();
+}
+
+#[test]
+fn nothing_of_a_turn_is_held_by_a_worker_that_waits_for_the_next() {
+    let home = tempfile::tempdir().unwrap();
+    let mut house = house(home.path(), |mut socket| {
+        while hear(&mut socket).is_some() {
+            say(&mut socket, &result("s1"));
+        }
+    });
+    let coins = Arc::new(Coins { left: 2.into(), ..Coins::default() });
+    house.purse = Some(Arc::clone(&coins) as Arc<dyn Purse>);
+    house.turn(&mut Vec::new()).unwrap();
+    house.purse = None;
+    assert!(!house.worker.is_over());
+    assert_eq!(Arc::strong_count(&coins), 1, "whoever pays is let go of");
     house.worker.end().unwrap();
 }
 

@@ -29,7 +29,7 @@ const TICK: Duration = Duration::from_millis(50);
 const BELOW_WITHIN: Duration = Duration::from_secs(1);
 
 /// Model calls beside the steps: a conversation may be summarised once in a while.
-pub(crate) const MORE_CALLS: usize = 5;
+pub(crate) const MORE_CALLS: usize = 15;
 
 /// How far a turn may go.
 #[derive(Clone, Copy, Debug)]
@@ -196,6 +196,7 @@ impl Worker {
             let why = "a call of this turn has not come back";
             return Err(broken(why.to_owned()).after(usage).perhaps_more());
         }
+        inner.end_turn();
         ending.and_then(|it| settled(it, turn)).map_err(|it| it.after(usage))
     }
 
@@ -313,15 +314,20 @@ fn settled(ending: Ending, turn: OfTurn) -> Result<Seen, TurnError> {
             let reply = Reply { content, interrupted, usage, tool_calls: calls };
             Ok(Seen { reply, denied, needs_person, frames_rejected })
         }
-        Ending::Error { code, message } => Err(match (over, failed) {
-            (Some(why), _) => TurnError::new(why.code, why.message),
-            (None, Some((kind, detail))) => TurnError::new(TurnErrorCode::ModelError(kind), detail),
-            (None, None) => {
-                let code = agent::clean(&code, agent::FRAME_NAME_CHARS_MAX).replace('\n', " ");
-                let message = agent::clean(&message, ERROR_CHARS_MAX);
-                broken(format!("worker_{code}: {message}"))
-            }
-        }),
+        Ending::Error { code, message } => {
+            let error = match (over, failed) {
+                (Some(why), _) => TurnError::new(why.code, why.message),
+                (None, Some((kind, detail))) => {
+                    TurnError::new(TurnErrorCode::ModelError(kind), detail)
+                }
+                (None, None) => {
+                    let code = agent::clean(&code, agent::FRAME_NAME_CHARS_MAX).replace('\n', " ");
+                    let message = agent::clean(&message, ERROR_CHARS_MAX);
+                    broken(format!("worker_{code}: {message}"))
+                }
+            };
+            Err(error.denying(denied))
+        }
     }
 }
 

@@ -140,6 +140,7 @@ fn what_models_used_that_failed_is_counted_with_the_answer_and_with_the_error() 
     let answer = ask(&Wastes(100), &mock.unwrap(), &Cooldowns::default()).unwrap();
     let used = Usage { input_tokens: 101, output_tokens: 2, estimated: true, ..Usage::default() };
     assert_eq!(answer.usage, used);
+    assert_eq!(answer.models().collect::<Vec<_>>(), ["first/m", "second/m"]);
     let cooldowns = Cooldowns::default();
     let link = |provider, attempt| Link { provider, model: "m", attempt };
     let links = vec![link("first", &Wastes(100) as &dyn Attempt), link("second", &Wastes(10))];

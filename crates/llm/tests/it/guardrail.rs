@@ -36,6 +36,7 @@ impl Provider for Says {
             stop: StopReason::EndTurn,
             usage: Usage::default(),
             model: "m".into(),
+            failed: Vec::new(),
         })
     }
 }

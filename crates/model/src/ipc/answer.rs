@@ -24,10 +24,10 @@ impl Next {
         // What would lift a question lifts no refusal beside it.
         let refuses = |it: &&Objection| it.decision == Decision::Deny;
         let is_refused = objections.iter().any(|it| refuses(&it));
-        let mut counted = objections.iter().filter(|it| !is_refused || refuses(it));
+        let counted = || objections.iter().filter(|it| !is_refused || refuses(it));
         Self {
-            remedy: counted.find_map(|it| it.remedy.clone()),
-            fix: objections.iter().find_map(|it| it.fix.clone()),
+            remedy: counted().find_map(|it| it.remedy.clone()),
+            fix: counted().find_map(|it| it.fix.clone()),
         }
     }
 }
@@ -119,5 +119,29 @@ impl Answer {
 impl From<IpcError> for Answer {
     fn from(error: IpcError) -> Self {
         Self::Refused(error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn beside_a_refusal_nothing_is_said_that_helps_with_a_question_alone() {
+        let objection = |decision, word: &'static str| {
+            let fix = Fix { reason: word.into(), alternative: word.into() };
+            let remedy = Some(word.to_owned());
+            Objection { remedy, fix: Some(fix), ..Objection::new("a", decision, "b", "c") }
+        };
+        let asked = objection(Decision::StepUp, "ask");
+        let refused = objection(Decision::Deny, "refuse");
+        let bare = Objection { remedy: None, fix: None, ..refused.clone() };
+        let words = |objections: &[Objection]| {
+            let Next { remedy, fix } = Next::of(objections);
+            [remedy, fix.map(|it| it.alternative.into_owned())].map(Option::unwrap_or_default)
+        };
+        assert_eq!(words(std::slice::from_ref(&asked)), ["ask", "ask"]);
+        assert_eq!(words(&[asked.clone(), refused]), ["refuse", "refuse"]);
+        assert_eq!(words(&[asked, bare]), ["", ""]);
     }
 }

@@ -10,6 +10,7 @@ mod sums;
 
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags, Row};
 
@@ -38,6 +39,8 @@ pub enum BooksError {
 
 /// The version of the schema.
 const VERSION: i64 = 1;
+/// How long to wait for another process that writes.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 /// The name of the file in the state directory.
 const FILE: &str = "serve.db";
 
@@ -90,7 +93,7 @@ impl Books {
         connection.pragma_update(None, "synchronous", "FULL")?;
         connection.pragma_update(None, "foreign_keys", true)?;
         connection.pragma_update(None, "secure_delete", true)?;
-        connection.busy_timeout(std::time::Duration::from_secs(5))?;
+        connection.busy_timeout(BUSY_TIMEOUT)?;
         let version: i64 = connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;
         match version {
             0 => connection.execute_batch(&format!(
@@ -118,7 +121,7 @@ impl Books {
             | OpenFlags::SQLITE_OPEN_NO_MUTEX
             | OpenFlags::SQLITE_OPEN_NOFOLLOW;
         let connection = Connection::open_with_flags(&path, flags)?;
-        connection.busy_timeout(std::time::Duration::from_secs(5))?;
+        connection.busy_timeout(BUSY_TIMEOUT)?;
         match connection.query_row("PRAGMA user_version", [], |row| row.get(0))? {
             VERSION => Ok(Some(Self(Mutex::new(connection)))),
             other => Err(BooksError::Version(other)),

@@ -1,9 +1,14 @@
 //! What is forgotten in time, and what a user may have and may have forgotten.
 
+use std::time::Duration;
+
 use rusqlite::params;
 use serde::Serialize;
 
-use super::{Books, BooksError, amount};
+use super::{BUSY_TIMEOUT, Books, BooksError, amount};
+
+/// How long the log waits for somebody who reads, while everybody else waits for the books.
+const WIPE_TIMEOUT: Duration = Duration::from_millis(200);
 
 /// What was forgotten.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -79,12 +84,18 @@ impl Books {
         Ok(Forgotten { sessions, spending, consent })
     }
 
-    /// Takes what was deleted out of the log as well: it holds pages as they were until it is written over.
+    /// Takes what was deleted out of the log as well: it holds pages as they were until it is written over. Is all of it
+    /// gone? Not while somebody reads: then it is to be asked for again.
     ///
     /// # Errors
     /// If the books do not answer.
-    pub fn wipe(&self) -> Result<(), BooksError> {
-        Ok(self.lock().query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?)
+    pub fn wipe(&self) -> Result<bool, BooksError> {
+        let connection = self.lock();
+        connection.busy_timeout(WIPE_TIMEOUT)?;
+        let checkpoint = "PRAGMA wal_checkpoint(TRUNCATE)";
+        let busy = connection.query_row(checkpoint, [], |row| row.get::<_, i64>(0));
+        connection.busy_timeout(BUSY_TIMEOUT)?;
+        Ok(busy? == 0)
     }
 
     /// Everything that is kept of a user's spending, as lines of JSON.
@@ -110,5 +121,27 @@ impl Books {
             lines.push('\n');
         }
         Ok(lines)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_deleted_leaves_the_log_as_soon_as_nobody_reads() {
+        let home = tempfile::tempdir().unwrap();
+        let books = Books::open(home.path()).unwrap();
+        let sql = "INSERT INTO sessions VALUES ('s', 'ann', 'main', 'a marked title', 1, 1)";
+        books.lock().execute(sql, []).unwrap();
+        let holds = || {
+            let log = std::fs::read(home.path().join("serve.db-wal")).unwrap();
+            String::from_utf8_lossy(&log).contains("a marked title")
+        };
+        let reader = rusqlite::Connection::open(home.path().join("serve.db")).unwrap();
+        reader.execute_batch("BEGIN; SELECT count(*) FROM sessions").unwrap();
+        assert!(books.forget("ann", "s").unwrap() && !books.wipe().unwrap() && holds());
+        reader.execute_batch("COMMIT").unwrap();
+        assert!(books.wipe().unwrap() && !holds());
     }
 }

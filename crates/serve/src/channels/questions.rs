@@ -30,7 +30,7 @@ pub(super) async fn telling<T>(
         tokio::select! {
             biased;
             done = &mut turn => break done,
-            Some(Outgoing::Frame(text)) = from.recv() => {
+            Some(Outgoing { text, .. }) = from.recv() => {
                 if is_question(&text) && let Some(tell) = tell.take() {
                     tell();
                 }

@@ -146,7 +146,7 @@ async fn pump(
             biased;
             _ = seat.closing.changed() => is_there = false,
             said = from.recv() => match said {
-                Some(Outgoing::Frame(text)) => if let Some(text) = told.token(&text) {
+                Some(Outgoing { text, .. }) => if let Some(text) = told.token(&text) {
                     let chunk = made.chunk(&json!({ "content": text }), None);
                     is_there = hand_on(events, event(&chunk)).await;
                 },
@@ -162,7 +162,7 @@ async fn pump(
     };
     // What was said before the end and not yet handed on.
     while done.is_some()
-        && let Ok(Outgoing::Frame(text)) = from.try_recv()
+        && let Ok(Outgoing { text, .. }) = from.try_recv()
     {
         if let Some(text) = told.token(&text) {
             let chunk = made.chunk(&json!({ "content": text }), None);
@@ -206,11 +206,12 @@ fn last(made: &Completion, done: Result<Answered, Refused>, with_usage: bool) ->
     }
 }
 
-/// The text that was handed on, since a tool was called last.
+/// The text that was handed on.
 #[derive(Default)]
 struct Streamed {
     said: String,
-    has_more_before: bool,
+    /// Where a tool was called last. The last word before it was held back, and came behind that.
+    since: usize,
 }
 
 impl Streamed {
@@ -224,8 +225,7 @@ impl Streamed {
                 Some(text)
             }
             Some("tool_use_start") => {
-                self.has_more_before |= !self.said.is_empty();
-                self.said.clear();
+                self.since = self.said.len();
                 None
             }
             Some(_) | None => None,
@@ -234,20 +234,35 @@ impl Streamed {
 
     /// The part of the answer that did not stream: what came after a doubt was held back until all of it was judged.
     fn rest_of(&self, answer: &str) -> Option<String> {
-        let (said, answer) = (self.said.trim(), answer.trim());
+        // As pieces are on their way, so that both are the same text.
+        let answer = agent::clean(answer, usize::MAX);
+        let answer = answer.trim_matches(is_gap);
+        let whole = self.said.get(self.since..).unwrap_or_default().trim_start_matches(is_gap);
+        let said = whole.trim_end_matches(is_gap);
         if said.ends_with(answer) {
             return None;
         }
-        match answer.strip_prefix(said) {
-            Some(rest) if !said.is_empty() => {
-                // The gap that was trimmed may have been handed on already.
-                let gap = self.said.trim_start().strip_prefix(said).unwrap_or_default();
-                Some(rest.strip_prefix(gap).unwrap_or(rest).to_owned())
-            }
-            Some(_) if !self.has_more_before => Some(answer.to_owned()),
-            Some(_) | None => Some(format!("\n\n{answer}")),
+        if said.is_empty() && self.since == 0 {
+            return Some(answer.to_owned());
         }
+        // Where the answer begins in what was said: at once, or behind the word that was held back.
+        let word = if self.since == 0 { 1 } else { said.find(is_gap).unwrap_or(said.len()) };
+        let mut begins = said.char_indices().map(|it| it.0).take_while(|at| *at < word);
+        let rest = begins.find_map(|at| answer.strip_prefix(said.get(at..)?));
+        Some(match rest {
+            Some(rest) => {
+                // The gap that was trimmed may have been handed on already.
+                let gap = whole.get(said.len()..).unwrap_or_default();
+                rest.strip_prefix(gap).unwrap_or(rest).to_owned()
+            }
+            None => format!("\n\n{answer}"),
+        })
     }
+}
+
+/// What may stand around an answer, and at only one side of what is compared.
+fn is_gap(it: char) -> bool {
+    it.is_whitespace() || it == char::REPLACEMENT_CHARACTER
 }
 
 fn event(value: &Value) -> Bytes {
@@ -321,7 +336,12 @@ mod tests {
             (vec![token("You find it at ")], "You find it at a link", Some("a link")),
             (vec![token("You find it at")], "You find it at a link", Some(" a link")),
             (vec![token("I look."), tool.clone(), token("It ")], "It is.", Some("is.")),
-            (vec![token("I look."), tool], "It is.", Some("\n\nIt is.")),
+            (vec![token("I look."), tool.clone()], "It is.", Some("\n\nIt is.")),
+            (vec![token("I "), tool.clone(), token("look.It is")], "It is.", Some(".")),
+            (vec![token("I "), tool.clone(), token("look.It "), token("is.")], "It is.", None),
+            (vec![token("I "), tool, token("look.")], "It is.", Some("\n\nIt is.")),
+            (vec![token("One\u{fffd}\nTwo\u{fffd}")], "One\r\nTwo\u{200f}", None),
+            (vec![token("One\u{fffd}\n")], "One\r\nTwo\r\n", Some("Two")),
             (vec![token("A secret: ")], "Withheld.", Some("\n\nWithheld.")),
             (vec![token("x")], "", None),
         ] {

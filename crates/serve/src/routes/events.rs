@@ -8,7 +8,6 @@ use axum::extract::{FromRequestParts as _, Path, Request, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use bytes::Bytes;
-use serde_json::Value;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
 use super::completion::Events;
@@ -78,23 +77,22 @@ pub(crate) async fn follow(
 /// Hands frames on until somebody ends it.
 async fn pump(
     mut seat: Seat,
-    missed: Vec<Value>,
+    missed: Vec<Outgoing>,
     mut from: Receiver<Outgoing>,
     events: &Sender<Bytes>,
 ) {
     // An answer that has begun is seen to have.
     let mut is_there = hand_on(events, Bytes::from_static(b": here\n\n")).await;
     for frame in &missed {
-        is_there = is_there && hand_on(events, event(frame, &frame.to_string())).await;
+        is_there = is_there && hand_on(events, event(frame)).await;
     }
     while is_there {
         tokio::select! {
             biased;
             _ = seat.closing.changed() => return,
             said = from.recv() => {
-                let Some(Outgoing::Frame(text)) = said else { return };
-                let frame = serde_json::from_str(&text).unwrap_or_default();
-                is_there = hand_on(events, event(&frame, &text)).await;
+                let Some(frame) = said else { return };
+                is_there = hand_on(events, event(&frame)).await;
             }
             () = events.closed() => return,
             () = tokio::time::sleep(ALIVE) => {
@@ -109,10 +107,12 @@ pub(super) async fn hand_on(events: &Sender<Bytes>, event: Bytes) -> bool {
     matches!(tokio::time::timeout(SEND_MAX, events.send(event)).await, Ok(Ok(())))
 }
 
-/// A frame as an event, with its number if it has one. A frame is one line.
-fn event(frame: &Value, text: &str) -> Bytes {
-    match frame.get("id").and_then(Value::as_u64) {
-        Some(id) => Bytes::from(format!("id: {id}\ndata: {text}\n\n")),
+/// A frame as an event, with its number if it was said in the session, also where it does not stand in the frame: whoever
+/// comes back has heard it. A frame is one line.
+fn event(frame: &Outgoing) -> Bytes {
+    let text = &frame.text;
+    match frame.number {
+        Some(number) => Bytes::from(format!("id: {number}\ndata: {text}\n\n")),
         None => Bytes::from(format!("data: {text}\n\n")),
     }
 }

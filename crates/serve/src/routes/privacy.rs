@@ -23,6 +23,7 @@ use crate::deletion::Deletion;
 use crate::limits::{DELETED_WITHIN, SESSIONS_PER_USER_MAX};
 use crate::log::{About, Event};
 use crate::refusal::Refusal;
+use crate::retention::wipe;
 use crate::socket;
 use crate::turn::session_ended;
 use crate::turns::Key;
@@ -86,7 +87,7 @@ pub(crate) async fn export(
     })?;
     let of = user.clone();
     let made = app.blocking(move |app| {
-        let content = json!({ "by": by, "user": of });
+        let content = json!({ "by": by.as_str(), "user": of });
         let receipt = app.record("privacy_export", content).map_err(|_| Refusal::broken())?;
         pack(app, &of, &receipt)
     });
@@ -184,12 +185,12 @@ pub(crate) async fn delete(
         // The books are last: as long as they know the user, it can be asked for again.
         let files = app.parts.personal.delete(&of, &receipt).map_err(not_deleted)?;
         let books = app.books.forget_user(&of, since).map_err(broken)?;
-        app.books.wipe().map_err(broken)?;
+        let about = About { user: Some(&of), ..About::default() };
+        app.log(Event::PrivacyDeletion, about, json!({ "by": by }));
+        wipe(app);
         Ok::<_, Refusal>((books, files))
     });
     let (books, files) = done.await.ok_or_else(Refusal::broken)??;
-    let about = About { user: Some(&user), ..About::default() };
-    app.log(Event::PrivacyDeletion, about, json!({ "by": caller.known.name().as_str() }));
     Ok(Json(json!({
         "sessions": books.sessions,
         "memoryFiles": files.memory_files,

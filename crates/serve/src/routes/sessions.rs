@@ -20,6 +20,7 @@ use crate::front::parameter;
 use crate::limits::{MESSAGES_SHOWN_MAX, SESSIONS_SHOWN_MAX, TICKET_MAX};
 use crate::opening::open_session;
 use crate::refusal::Refusal;
+use crate::retention::wipe;
 use crate::turn::session_ended;
 use crate::turns::Key;
 
@@ -113,18 +114,18 @@ pub(crate) async fn delete(
         let why = "a turn runs in the session; interrupt it first";
         Refusal::new(StatusCode::CONFLICT, "query_in_progress", why)
     })?;
-    let of = key.clone();
     let gone = app.blocking(move |app| {
         // Also where whoever asked has hung up.
         let _held = held;
-        app.parts.runtime.close(&of.user, &of.agent, &of.session);
-        app.parts.personal.forget(&of.user, &of.agent, &of.session)?;
-        let forgotten = app.books.forget(&of.user, &of.session).and_then(|_| app.books.wipe());
-        forgotten.map_err(|error| error.to_string())
+        app.parts.runtime.close(&key.user, &key.agent, &key.session);
+        app.parts.personal.forget(&key.user, &key.agent, &key.session)?;
+        app.books.forget(&key.user, &key.session).map_err(|error| error.to_string())?;
+        app.rooms.forget(&key);
+        session_ended(app, &key, "deleted");
+        wipe(app);
+        Ok::<_, String>(())
     });
     gone.await.and_then(Result::ok).ok_or_else(Refusal::broken)?;
-    app.rooms.forget(&key);
-    session_ended(&app, &key, "deleted");
     Ok(StatusCode::NO_CONTENT)
 }
 

@@ -9,11 +9,12 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 
 use agent::{
-    AgentCard, Approval, Aside, Estimate, Frame, Purse, Question, Reply, Runtime, Status,
-    ToolEvent, Turn, TurnError, TurnErrorCode, Watches, WorkerEvent,
+    AgentCard, Approval, Aside, Estimate, Frame, Purse, Question, Rebuilder, Reply, Runtime,
+    Status, ToolEvent, Turn, TurnError, TurnErrorCode, Watches, WorkerEvent,
 };
 use evidence::Receipt;
 use llm::Usage;
+use serde_json::json;
 use serve::{Deleted, Personal, Put};
 
 /// Something that looks like a key.
@@ -31,6 +32,8 @@ pub(crate) struct Desk {
     watcher: Mutex<Option<Arc<dyn Watches>>>,
     /// What exports are taken from.
     pub(crate) drawer: Mutex<()>,
+    /// What was deleted cannot be taken out of what is kept beside the rows.
+    pub(crate) holds_back: AtomicBool,
 }
 
 #[derive(Default)]
@@ -42,6 +45,8 @@ struct State {
     turns: Vec<Turn>,
     closed: Vec<String>,
     forgotten: Vec<String>,
+    /// How often it was looked for what is too old.
+    retained: usize,
     reloads: usize,
     /// Questions that were asked, by the session.
     calls: Vec<String>,
@@ -59,6 +64,10 @@ impl State {
 impl Desk {
     pub(crate) fn turns(&self) -> Vec<Turn> {
         self.state.lock().unwrap().turns.clone()
+    }
+
+    pub(crate) fn retained(&self) -> usize {
+        self.state.lock().unwrap().retained
     }
 
     pub(crate) fn forgotten(&self) -> Vec<String> {
@@ -205,6 +214,18 @@ impl Desk {
                 tool_calls.push(("file_read".to_owned(), "denied".to_owned()));
                 "done".to_owned()
             }
+            Some("marks") => {
+                let mut anew = Rebuilder::default();
+                for it in [
+                    json!({ "type": "token", "id": 1, "text": "I look." }),
+                    json!({ "type": "tool_use_start", "id": 2, "toolName": "a", "toolId": "t" }),
+                    json!({ "type": "token", "id": 3, "text": "One\r\nTwo \u{200f}and " }),
+                ] {
+                    on_frame(anew.take(&it).unwrap());
+                }
+                let content = "One\r\nTwo \u{200f}and three\r\n".to_owned();
+                return Ok(Reply { content, interrupted, usage, tool_calls });
+            }
             Some("watch") => {
                 self.tell_all(turn);
                 "watched".to_owned()
@@ -349,7 +370,15 @@ impl Personal for Desk {
     }
 
     fn retain(&self, _: Duration, _: Duration) -> Result<usize, String> {
+        self.state.lock().unwrap().retained += 1;
         Ok(0)
+    }
+
+    fn wipe(&self) -> Result<bool, String> {
+        match self.holds_back.load(Ordering::Acquire) {
+            true => Err("the index of words does not answer".to_owned()),
+            false => Ok(true),
+        }
     }
 }
 

@@ -78,13 +78,23 @@ fn events_are_the_frames_of_ones_own_session() {
     let (id, said) = events.until("assistant_message").unwrap();
     assert_eq!(said["content"], "you said: hello");
     assert_eq!(id, said["id"].as_u64());
-    events.until("result").unwrap();
+    let (result, _) = events.until("result").unwrap();
+    let (idle, _) = events.until("status").unwrap();
+    assert!(id < result && result < idle);
     // Whoever comes back says what it heard last.
     let before = (id.unwrap() - 1).to_string();
     let bearer_of_ann = bearer(ANN);
     let head = [("Authorization", bearer_of_ann.as_str()), ("Last-Event-ID", before.as_str())];
     let mut again = world.events(&path, &head).unwrap();
     assert_eq!(again.until("assistant_message").unwrap().1, said);
+    // Whoever heard all of it hears only what is new, also of what has no number of its own.
+    let last = idle.unwrap().to_string();
+    let head = [("Authorization", bearer_of_ann.as_str()), ("Last-Event-ID", last.as_str())];
+    let mut again = world.events(&path, &head).unwrap();
+    client.message("more");
+    let (next, first) = again.until("status").unwrap();
+    assert_eq!((next, &first["status"]), (idle.map(|it| it + 1), &"thinking".into()));
+    events.until("result").unwrap();
     let head = [("Authorization", bearer_of_ann.as_str()), ("Last-Event-ID", "x")];
     assert_eq!(world.events(&path, &head).err(), Some(400));
 

@@ -91,7 +91,8 @@ fn workers_are_counted_and_can_be_ended() {
     let listed = world.handle.workers();
     assert_eq!(listed["workers"][0]["session"], session.as_str());
     let id = listed["workers"][0]["id"].as_u64().unwrap();
-    assert!(!world.handle.kill(id + 1) && world.handle.kill(id));
+    assert!(!world.handle.kill(id + 1).unwrap() && world.handle.kill(id).unwrap());
+    assert!(world.records().contains("serve_worker_killed") && world.log.has("worker.killed"));
     assert_eq!(ann.until("result")["interrupted"], true);
     bob.message("hello");
     bob.until("result");

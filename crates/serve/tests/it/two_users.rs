@@ -151,3 +151,49 @@ fn what_is_too_old_goes_with_its_files_and_who_is_gone_can_be_deleted() {
     assert_eq!(world.desk.forgotten(), [old, bobs]);
     assert_eq!(world.delete("/api/users/nobody/data", Some(ROOT)).status, 404);
 }
+
+#[test]
+fn a_deletion_is_done_where_something_of_it_waits_to_be_wiped() {
+    let world = World::wide();
+    world.desk.holds_back.store(true, std::sync::atomic::Ordering::Release);
+    let (mut ann, session) = world.subscribed(ANN, "main");
+    ann.message("remember this");
+    ann.until("result");
+    assert_eq!(world.delete(&format!("/api/sessions/{session}"), Some(ANN)).status, 204);
+    assert!(world.log.has("session.ended"));
+    assert_eq!(world.get(&format!("/api/sessions/{session}/messages"), Some(ANN)).status, 404);
+    assert_eq!(world.delete("/api/users/ann/data", Some(ROOT)).status, 200);
+    assert!(world.log.has("privacy.deletion"));
+    // It is told, and tried again.
+    let told =
+        |it: &serde_json::Value| it["details"]["why"] == "the index of words does not answer";
+    assert!(world.log.events().iter().any(told));
+}
+
+#[test]
+fn what_cannot_be_forgotten_keeps_nothing_else_from_going() {
+    let mut world = World::wide();
+    let (mut ann, _) = world.subscribed(ANN, "main");
+    ann.message("long ago");
+    ann.until("result");
+    drop(ann);
+    world.end();
+    let books = rusqlite::Connection::open(world.home().join("serve.db")).unwrap();
+    let sql = "UPDATE sessions SET updated = 0; UPDATE spending SET at = 0;
+        CREATE TRIGGER stays BEFORE DELETE ON sessions BEGIN SELECT RAISE(ABORT, 'it stays'); END";
+    books.execute_batch(sql).unwrap();
+    let spent = || {
+        let sql = "SELECT count(*) FROM spending";
+        books.query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap()
+    };
+    assert!(spent() > 0);
+    let world = world.restart();
+    let began = std::time::Instant::now();
+    while (spent() > 0 || !world.log.has("server.error")) && began.elapsed().as_secs() < 20 {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    // Once at each start.
+    assert_eq!((spent(), world.desk.retained()), (0, 2));
+    let told = |it: &serde_json::Value| it["details"].to_string().contains("it stays");
+    assert!(world.log.events().iter().any(told));
+}

@@ -37,6 +37,7 @@ fn is_needed(kind: Kind) -> bool {
         | Kind::Permission
         | Kind::After
         | Kind::Failed
+        | Kind::Batch
         | Kind::SubagentStart
         | Kind::SubagentStop
         | Kind::Instructions => true,

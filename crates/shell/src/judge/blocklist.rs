@@ -6,8 +6,11 @@ use super::here::{self, Here};
 use super::option;
 use super::options::Options;
 use crate::acts::Done;
+use crate::finding::{self, Deed, Which};
 use crate::paths::{is_disk, is_root};
-use crate::{Access, Act, Call, Class, Decision, Engine, Rule, State, listed, marks, paths, text};
+use crate::{
+    Access, Act, Call, Class, Decision, Engine, Rule, State, history, listed, marks, paths, text,
+};
 
 /// Which commands are blocked besides those that are always: names, and words that a command begins
 /// with.
@@ -155,13 +158,18 @@ impl Engine {
         let given = given.filter(|_| name == "remove-item").and_then(|it| listed::items(&it));
         let given = given.unwrap_or_default();
         let destroys = DESTROYING.contains(&name) && !operands.is_empty();
+        let taken = finds.then(|| finding::taken(call, Deed::Deletes));
+        if let Some(history) = taken.as_ref().and_then(|it| it.history) {
+            self.add_act(Done::new(Act::Erase, name, history));
+        }
+        let which = taken.map_or(Which::Named, |it| it.which);
         for path in operands.into_iter().chain(given.iter().map(String::as_str)) {
             let resolved = paths::resolved(path, state);
             self.touch(Access::Delete, path, state);
             if is_disk(&resolved) {
                 self.deny(Rule::RawDevice, "it writes over a disk");
             }
-            if paths::is_history(&resolved) {
+            if history::is_history(&resolved) {
                 self.add_act(Done::new(Act::Erase, name, path));
             }
             if let Some(root) = listed::root_of(&resolved).filter(|it| listed::is_everybodys(it)) {
@@ -179,8 +187,7 @@ impl Engine {
                 continue;
             }
             if recursive || (unknown && is_root(&resolved)) {
-                let picks = finds && !listed::finds_all(call);
-                self.judge_recursive(path, &resolved, force, (finds, picks));
+                self.judge_recursive(path, &resolved, force, which);
             } else if resolved.starts_with('/') || marks::has_pattern(path) {
                 self.ask(Rule::Erase, "it deletes files outside of the work, or many at once");
             }
@@ -199,24 +206,19 @@ impl Engine {
         self.deny(Rule::EraseRoot, format!("it deletes what it finds in `{shown}`"));
     }
 
-    fn judge_recursive(
-        &mut self,
-        path: &str,
-        resolved: &str,
-        force: bool,
-        (finds, picks): (bool, bool),
-    ) {
+    fn judge_recursive(&mut self, path: &str, resolved: &str, force: bool, which: Which) {
         let shown = marks::shown(&paths::homely(resolved));
         let here = matches!(marks::plain(resolved).as_str(), "." | ".." | "*");
         let absolute = resolved.starts_with('/')
             && !paths::is_shared(resolved)
             && !resolved.starts_with("/dev/fd");
         let open = marks::has_hole(path) || path.starts_with(marks::UNSET);
-        if is_root(resolved) || (here && !picks) || (resolved.starts_with("..") && !picks) {
+        let is_around = here || resolved.starts_with("..");
+        if is_root(resolved) || (is_around && which != Which::Some) {
             self.deny(Rule::EraseRoot, format!("it deletes all of `{shown}`"));
         } else if force && resolved.ends_with(".git/worktrees") {
             self.deny(Rule::EraseRoot, "other work trees are in there");
-        } else if absolute && force && !finds && !open {
+        } else if absolute && force && which == Which::Named && !open {
             self.deny(Rule::EraseRoot, format!("`{shown}` is outside of the work"));
         } else {
             self.ask(Rule::Erase, format!("it deletes `{shown}` and all below"));

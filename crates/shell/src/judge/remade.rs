@@ -3,7 +3,7 @@
 //! To delete that is a part of every day's work. It must lie in the work, and surely so.
 
 use super::files::is_of_work;
-use crate::{Call, Engine, State, Words, listed, marks, paths};
+use crate::{Call, Engine, State, Words, history, listed, marks, paths};
 
 /// Folders and files that tools make, and make again when they are gone.
 static NAMES: Words = Words::named("judge.remade.NAMES");
@@ -19,9 +19,8 @@ impl Engine {
     /// Is it a place of the work that is made again when it is gone, or something below one?
     pub(super) fn is_remade(&self, path: &str, state: &State) -> bool {
         let resolved = paths::resolved(path, state);
-        let is_history = |it: &str| matches!(it, ".git" | ".hg" | ".jj" | ".svn");
         is_of_work(path, state)
-            && !resolved.split('/').any(is_history)
+            && !history::is_inside(&resolved)
             && resolved.split('/').any(is_remade_name)
             && !self.moved.iter().any(|it| overlap(it, &resolved))
     }

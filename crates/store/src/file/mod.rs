@@ -233,6 +233,13 @@ impl Rows for FileMemory {
         Ok(gone as u64)
     }
 
+    fn wipe_beside(&self) -> Result<bool, MemoryError> {
+        let mut state = self.state();
+        let State { log, table } = &mut *state;
+        log.write_anew(&table.events()).map_err(Broken::new)?;
+        Ok(true)
+    }
+
     fn known(&self, row: &MemoryRow) -> Result<Option<TaintTag>, MemoryError> {
         let contents = Fingerprint::of(row.content.as_bytes()).both();
         let known = self.state().table.label(&row.user, &contents);

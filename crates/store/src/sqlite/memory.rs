@@ -111,6 +111,10 @@ impl Rows for SqliteStore {
         }
     }
 
+    fn wipe_beside(&self) -> Result<bool, MemoryError> {
+        Ok(self.wipe()?)
+    }
+
     fn spoken_in(&self, session: &SessionId) -> Result<Vec<Turn>, MemoryError> {
         Ok(self.look(|db| turns::of(db, session, u32::MAX))?.unwrap_or_default())
     }

@@ -20,7 +20,7 @@ mod turns;
 mod writer;
 
 use std::path::Path;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 
 use evidence::Durability;
@@ -118,6 +118,12 @@ impl SqliteStore {
             return self.change(0, |_| Ok(()));
         }
         self.health.check()
+    }
+
+    /// Takes what was deleted out of the index of words and the log. Is all of it gone?
+    fn wipe(&self) -> Result<bool, Broken> {
+        self.settle()?;
+        self.pen.lock().unwrap_or_else(PoisonError::into_inner).wipe()
     }
 
     /// Reads what is durable now, all of it at one moment, without making the writer wait. Whoever looks sees what was to be

@@ -28,7 +28,7 @@ const TREE_OF_SCOPES: usize = 3;
 /// Marks a database as ours: `LZRT`.
 const APPLICATION_ID: i64 = 0x4c5a_5254;
 /// How long to wait for another process that writes.
-const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
+pub(super) const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 /// The log is merged into the database when it has this many pages of 4 KiB.
 const LOG_PAGES: i64 = 2048;
 /// A log that grew longer, because somebody was reading, is cut to this.

@@ -3,10 +3,12 @@
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
 use std::thread;
+use std::time::Duration;
 
 use rusqlite::{Connection, ErrorCode};
 
 use super::queue::{Batch, Queue};
+use super::schema;
 use crate::error::Broken;
 
 /// Set once and never cleared: after a failed write nothing more is taken until a restart has looked
@@ -29,6 +31,9 @@ pub(super) struct Writer {
     db: Connection,
     health: Arc<Health>,
 }
+
+/// How long the log waits for somebody who reads, while nobody writes.
+const WIPE_TIMEOUT: Duration = Duration::from_millis(200);
 
 /// The writer, and whose turn it is.
 pub(super) type Pen = Mutex<Writer>;
@@ -91,6 +96,18 @@ impl Writer {
             let _ = self.db.execute_batch("ROLLBACK");
             Err(self.health.poison(Broken::new(FAULT)))
         })
+    }
+
+    /// Takes what was deleted out of what holds it until that is written over: the index of words, whose parts are made
+    /// one, and the log. Is all of it gone? Not while somebody reads, for whom nobody waits here.
+    pub(super) fn wipe(&self) -> Result<bool, Broken> {
+        self.health.check()?;
+        self.db.execute_batch("INSERT INTO memory_words (memory_words) VALUES ('optimize')")?;
+        self.db.busy_timeout(WIPE_TIMEOUT)?;
+        let checkpoint = "PRAGMA wal_checkpoint(TRUNCATE)";
+        let busy = self.db.query_row(checkpoint, [], |row| row.get::<_, i64>(0));
+        self.db.busy_timeout(schema::BUSY_TIMEOUT)?;
+        Ok(busy? == 0)
     }
 
     fn commit(&self, batch: &mut Batch) -> Result<(), Broken> {

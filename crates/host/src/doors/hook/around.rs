@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 
-use hooks::ToolUse;
+use hooks::{Speaker, ToolUse};
 use monitor::Begun;
 use serde_json::json;
 
@@ -23,6 +23,10 @@ impl HookDoor<'_> {
         self.look_at_files(session, tool);
         if begun.fetches() {
             self.watch(session, tool);
+        }
+        if hooks::dialect(session.host).hides_failed && tool.speaker(session.host) != Speaker::Host
+        {
+            session.may_go_unheard(key_of(tool), tool);
         }
         session.begin(key_of(tool), begun);
     }

@@ -43,7 +43,7 @@ impl HookDoor<'_> {
         for above in cwd.ancestors().take(ABOVE_MAX) {
             let found = all.files.iter().map(|it| above.join(it)).collect();
             add(above.to_owned(), Looked { found, is_whole: true });
-            for (folder, end) in all.folders {
+            for (folder, end) in all.folders.iter().chain(all.commands) {
                 let folder = above.join(folder);
                 let looked = look(&folder, &|_, name| name.ends_with(end));
                 add(folder, looked);
@@ -91,7 +91,7 @@ impl HookDoor<'_> {
     }
 
     /// May somebody else have written it? A name that is no text is nowhere that is trusted.
-    fn is_foreign(&self, session: &Hooked, path: &Path) -> Result<bool, String> {
+    pub(super) fn is_foreign(&self, session: &Hooked, path: &Path) -> Result<bool, String> {
         let cwd = session.cwd.as_deref().unwrap_or(Path::new("/"));
         let (trust, user_home) = (self.trust()?, self.user_home.as_deref());
         Ok(path.to_str().is_none_or(|it| trust.is_foreign(it, cwd, user_home)))
@@ -111,15 +111,21 @@ impl HookDoor<'_> {
     }
 }
 
+/// These folders, with what belongs to each, where the agent works and above.
+pub(super) fn above<T: Copy>(cwd: &Path, folders: &[(&str, T)]) -> Vec<(PathBuf, T)> {
+    let all = cwd.ancestors().take(ABOVE_MAX);
+    all.flat_map(|above| folders.iter().map(|(folder, it)| (above.join(folder), *it))).collect()
+}
+
 /// What was found in a folder and in those below.
-struct Looked {
-    found: Vec<PathBuf>,
-    is_whole: bool,
+pub(super) struct Looked {
+    pub(super) found: Vec<PathBuf>,
+    pub(super) is_whole: bool,
 }
 
 /// Looks for files in a folder and in those below, the nearest first. Links to folders are followed, as hosts do: how deep and how
 /// much is looked at is bounded.
-fn look(folder: &Path, is_wanted: &dyn Fn(&Path, &str) -> bool) -> Looked {
+pub(super) fn look(folder: &Path, is_wanted: &dyn Fn(&Path, &str) -> bool) -> Looked {
     let mut looked = Looked { found: Vec::new(), is_whole: true };
     let mut folders = VecDeque::from([(folder.to_owned(), 1)]);
     let mut left = ENTRIES_MAX;

@@ -14,7 +14,7 @@ use crate::trust;
 /// Files that one prompt may name.
 const MENTIONED_MAX: usize = 32;
 /// How much of such a file is read, in bytes.
-const MENTIONED_BYTES_MAX: u64 = 1 << 20;
+pub(super) const READ_BYTES_MAX: u64 = 1 << 20;
 
 impl HookDoor<'_> {
     /// Files that a prompt names with `@` reach the model without a call.
@@ -30,6 +30,20 @@ impl HookDoor<'_> {
             self.gate.monitor.hear(&session.who, &heard).map_err(|it| it.to_string())?;
         }
         Ok(())
+    }
+
+    /// Does `text` name with `@` files alone that are there and that nobody outside can have written? What has a colon may be a
+    /// resource of a server, and in a folder may lie what was fetched.
+    pub(super) fn mentions_own_alone(&self, session: &Hooked, text: &str) -> Result<bool, String> {
+        let cwd = session.cwd.as_deref().unwrap_or(Path::new("/"));
+        let (trust, user_home) = (self.trust()?, self.user_home.as_deref());
+        let is_own = |name: &str| {
+            let is_file = trust::place(name, cwd, user_home).is_file();
+            is_file && !name.contains(':') && !trust.is_foreign(name, cwd, user_home)
+        };
+        let count = text.matches('@').count();
+        let mut mentions = text.split('@').skip(1).map(mention);
+        Ok((1..=MENTIONED_MAX).contains(&count) && mentions.all(|it| it.is_some_and(is_own)))
     }
 }
 
@@ -51,6 +65,6 @@ pub(super) fn text_of(path: &Path) -> Option<String> {
     let path = files::resolved(path).ok()?;
     let file = files::private::open_with(&path, OpenOptions::new().read(true)).ok()?;
     let mut bytes = Vec::new();
-    file.take(MENTIONED_BYTES_MAX).read_to_end(&mut bytes).ok()?;
+    file.take(READ_BYTES_MAX).read_to_end(&mut bytes).ok()?;
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }

@@ -5,14 +5,18 @@
 
 mod announced;
 mod around;
+mod batch;
 mod both_doors;
 mod by_gateway;
 mod call;
 mod called;
 mod carried;
+mod commanded;
 mod counts;
+mod expanded;
 mod fetching;
 mod folder;
+mod given;
 mod instructing;
 mod interactive;
 mod left;
@@ -48,6 +52,7 @@ use by_gateway::Owed;
 use call::Came;
 use called::Times;
 use carried::{Carried, Which};
+use given::Given;
 use lineage::Seats;
 use session::Hooked;
 use stamps::Stamps;
@@ -93,6 +98,7 @@ pub struct HookDoor<'a> {
     seats: Mutex<Seats>,
     /// What servers said to clients of agents that were not known yet.
     owed: Mutex<Vec<Owed>>,
+    given: Mutex<Given>,
     notifier: Notifier,
     /// What is known of servers: every result of one asks for it.
     servers: Mutex<Kept>,
@@ -119,6 +125,7 @@ impl<'a> HookDoor<'a> {
             called: Mutex::new(Times::of(home)),
             seats: Mutex::default(),
             owed: Mutex::default(),
+            given: Mutex::default(),
             notifier: Notifier::default(),
             servers: Mutex::default(),
         }
@@ -205,6 +212,7 @@ impl<'a> HookDoor<'a> {
             Event::After { tool, output, failed, shape } => {
                 self.after(&mut session, tool, Came { output, failed: *failed, shape })
             }
+            Event::Batch { calls } => self.batch(&mut session, calls),
             Event::Instructions { path } => {
                 self.hear_instructions(&mut session)?;
                 if let Some(path) = path {

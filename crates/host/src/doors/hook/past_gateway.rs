@@ -15,6 +15,9 @@ use crate::doors::mcp::servers::Brings;
 /// What stands for a server that an agent does not name.
 const UNNAMED: &str = "a server";
 
+/// What is heard of a result that the agent did not show.
+const UNHEARD: &str = "What a server's tool gave back was not shown.";
+
 /// What the words of a server bring along.
 pub(super) struct OfServer {
     /// That nobody vouches for them.
@@ -45,6 +48,20 @@ impl HookDoor<'_> {
             Speaker::SomeServer | Speaker::Host => Brings::of_unknown(UNNAMED, now),
         };
         Ok(Some(OfServer { tag, sandboxed }))
+    }
+
+    /// Labels the session by calls of servers that have not come back when the next one is judged. Where the host tells of no call that
+    /// failed, one of them may have, and its model has read what the server said; one that still runs brings the same label.
+    pub(super) fn hear_unheard(&self, session: &mut Hooked) -> Result<(), String> {
+        for tool in session.take_unheard() {
+            let Some(OfServer { tag, sandboxed }) = self.of_server(session, &tool)? else {
+                continue;
+            };
+            if tag.is_some() || sandboxed.is_some() {
+                self.hear_of_server(session, &tool.name, UNHEARD, sandboxed.as_deref())?;
+            }
+        }
+        Ok(())
     }
 
     /// Hears what a call gave back that was not seen to begin, or not any more.

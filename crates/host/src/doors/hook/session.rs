@@ -42,6 +42,8 @@ pub(super) struct Hooked {
     begun: HashMap<String, Vec<Begun>>,
     /// Calls about which the host asks its user.
     asked: HashMap<String, AskedCall>,
+    /// Calls of servers that are under way, where the host may never tell of their results.
+    unheard: HashMap<String, ToolUse>,
     /// Calls whose results came by the gateway before their server.
     elsewhere: HashSet<String>,
     /// What was read to the model as instructions, and heard.
@@ -111,6 +113,7 @@ impl Hooked {
             tools: tools::of_host(host),
             begun: HashMap::new(),
             asked: HashMap::new(),
+            unheard: HashMap::new(),
             elsewhere: HashSet::new(),
             instructed: HashSet::new(),
             watched: Vec::new(),
@@ -206,13 +209,29 @@ impl Hooked {
         self.begun.entry(key).or_default().push(begun);
     }
 
+    /// Notes a call of a server of whose result the host may never tell.
+    pub(super) fn may_go_unheard(&mut self, key: String, tool: &ToolUse) {
+        self.unheard.insert(key, tool.clone());
+    }
+
+    /// The calls of servers that have not come back; of each once.
+    pub(super) fn take_unheard(&mut self) -> Vec<ToolUse> {
+        std::mem::take(&mut self.unheard).into_values().collect()
+    }
+
     pub(super) fn take_begun(&mut self, key: &str) -> Option<Begun> {
+        self.unheard.remove(key);
         let all = self.begun.get_mut(key)?;
         let begun = all.pop();
         if all.is_empty() {
             self.begun.remove(key);
         }
         begun
+    }
+
+    /// Was the call let through, and nothing heard of its end?
+    pub(super) fn waits_for(&self, key: &str) -> bool {
+        self.begun.contains_key(key)
     }
 
     /// Notes what is there before a command runs that reaches the network.
@@ -276,6 +295,7 @@ impl Hooked {
     pub(super) fn settle(&mut self, gate: &Gate, is_trusted: bool) -> Result<(), String> {
         self.asked.clear();
         self.elsewhere.clear();
+        self.unheard.clear();
         for begun in std::mem::take(&mut self.begun).into_values().flatten() {
             if is_trusted && begun.stays_here() {
                 let output = Output::unanswered("the host told of no result");

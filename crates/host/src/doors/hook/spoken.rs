@@ -21,7 +21,7 @@ impl HookDoor<'_> {
         self.settle(session)?;
         // They reach the model before the prompt does.
         self.hear_instructions(session)?;
-        let Prompt { users, others } = Prompt::of(session.host, text);
+        let Prompt { users, others, files } = Prompt::of(session.host, text);
         let monitor = &self.gate.monitor;
         let hear = |source, text: &str| {
             let heard = Heard { source, origin: "prompt", text };
@@ -29,14 +29,18 @@ impl HookDoor<'_> {
         };
         let heard = if is_agents || scheduled::is_one(self.home, text) {
             hear(Source::Agent, text)
+        } else if self.is_commanded(session, text)? {
+            hear(Source::File, text)
         } else {
             let others = if others.is_empty() { Ok(()) } else { hear(Source::Tool, others) };
+            let is_own = files.is_empty() || self.mentions_own_alone(session, users)?;
+            let files = || if is_own { Ok(()) } else { hear(Source::File, files) };
             // A turn of the user begins by what they say, and by nothing else.
             let users = || match users.is_empty() {
                 true => Ok(()),
                 false => monitor.hear_turn(&session.who, users).map(drop),
             };
-            others.and_then(|()| users())
+            others.and_then(|()| files()).and_then(|()| users())
         };
         match heard {
             Ok(()) => {}

@@ -45,7 +45,12 @@ impl Doors<'_> {
                     Read::Instructions => {
                         seen.and_then(|it| self.mcp_instructions(client, &server, text, it))
                     }
-                    Read::Prompt | Read::Result | Read::Definitions | Read::Aside => seen,
+                    Read::Prompt => seen.inspect(|it| {
+                        if is_outside {
+                            self.hook.was_given(it);
+                        }
+                    }),
+                    Read::Result | Read::Definitions | Read::Aside => seen,
                 }
             }
             Waiting::Hook { session, key, server } => {

@@ -298,3 +298,26 @@ fn a_scope_has_what_lies_beneath_it_and_nothing_beside_it() {
     drop(db);
     check(&SqliteStore::open(&path).unwrap());
 }
+
+#[test]
+fn what_is_forgotten_is_in_no_file_of_the_store_any_more() {
+    let (dir, store) = open();
+    for n in 0..40 {
+        write(&store, "ann", &format!("about zebrafinch number {n}"), None);
+    }
+    write(&store, "bob", "about owls", None);
+    let holds = || {
+        let files = std::fs::read_dir(dir.path()).unwrap();
+        let mut texts = files.map(|it| std::fs::read(it.unwrap().path()).unwrap());
+        texts.any(|it| String::from_utf8_lossy(&it).contains("zebrafinch"))
+    };
+    assert_eq!(store.delete_all(&user("ann")).unwrap(), 40);
+    assert!(holds());
+    // Somebody who reads sees it still, and the store goes on beside them.
+    let reader = rusqlite::Connection::open(dir.path().join("store.sqlite")).unwrap();
+    reader.execute_batch("BEGIN; SELECT count(*) FROM memory").unwrap();
+    assert!(!store.wipe().unwrap());
+    reader.execute_batch("COMMIT").unwrap();
+    assert!(store.wipe().unwrap() && !holds());
+    assert_eq!(contents(&find(&store, "bob", "owls")), ["about owls"]);
+}
