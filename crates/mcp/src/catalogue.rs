@@ -138,7 +138,7 @@ impl Catalogue {
             Standing::Hidden => return Lookup::Unknown,
             Standing::Held => {
                 return Lookup::Refused(format!(
-                    "`{name}` is held: it is new, or its definition changed since it was accepted, or gives orders. A person must review it and accept it before it can be called."
+                    "`{name}` is held: it is new, or its definition changed since it was accepted, or gives orders, or its name looks like that of another server's tool. A person must review it and accept it before it can be called."
                 ));
             }
             Standing::Listed => {}

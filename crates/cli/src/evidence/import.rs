@@ -27,10 +27,12 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
-    // What is not there, or is no text, cannot be named to somebody else.
-    let bundle = files::resolved(&args.bundle).ok().filter(|it| it.to_str().is_some());
-    let asked = match bundle {
-        Some(bundle) => by_gate(&args.home, &Request::Import { bundle })?,
+    // Whoever has the journal works elsewhere.
+    let bundle = files::resolved(&args.bundle)
+        .map_err(|error| Failure::unable(format!("`{}`: {error}", args.bundle.display())))?;
+    // What is no text cannot be named to somebody else.
+    let asked = match bundle.to_str() {
+        Some(_) => by_gate(&args.home, &Request::Import { bundle })?,
         None => None,
     };
     let taken = match asked {

@@ -176,7 +176,7 @@ fn a_journal_that_another_process_has_open_is_named_with_the_process() {
     for command in ["checkpoint", "retain", "import"] {
         let more = match command {
             "retain" => &["--before", "1d"][..],
-            "import" => &["x"],
+            "import" => &[home.as_str()],
             _ => &[],
         };
         refused(&evidence(command, &home, more), 3, &["another process", &me]);
