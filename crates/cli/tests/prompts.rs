@@ -149,7 +149,10 @@ fn a_prompt_that_a_server_has_given_is_its_words() {
             let row = rows.into_iter().find(|it| it["session"].to_string().contains("gemini"));
             row.unwrap()["tainted_tokens"].as_u64().unwrap()
         };
+        // What it was sent marks the session in any case, by the next hook of it at the latest.
+        gemini(&state, "BeforeAgent", &json!({ "prompt": "Go on." }));
+        let before = in_hook();
         gemini(&state, "BeforeAgent", &json!({ "prompt": GIVEN }));
-        assert_eq!(in_hook() == 0, is_trusted);
+        assert_eq!(in_hook() == before, is_trusted);
     }
 }

@@ -7,7 +7,6 @@
 )]
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -28,10 +27,11 @@ impl Machine {
         for folder in ["bin", "home/.claude"] {
             fs::create_dir_all(machine.at(folder)).unwrap();
         }
-        for program in ["lazaret", "lazaret-hook"] {
-            let from = Path::new(LAZARET).with_file_name(program);
-            fs::copy(from, machine.at("bin").join(program)).unwrap();
-        }
+        // By another process: what this one has open to write while it starts others cannot be run.
+        let programs = ["lazaret", "lazaret-hook"].map(|it| Path::new(LAZARET).with_file_name(it));
+        assert!(
+            Command::new("cp").args(programs).arg(machine.at("bin")).status().unwrap().success()
+        );
         machine
     }
 
@@ -134,8 +134,8 @@ fn a_hook_that_hangs_is_not_verified_and_nobody_waits_for_it() {
     machine.init();
     let hook = machine.at("bin/lazaret-hook");
     fs::remove_file(&hook).unwrap();
-    fs::write(&hook, "#!/bin/sh\nsleep 300\n").unwrap();
-    fs::set_permissions(&hook, fs::Permissions::from_mode(0o755)).unwrap();
+    let hanging = "printf '#!/bin/sh\\nsleep 300\\n' >\"$0\" && chmod 755 \"$0\"";
+    assert!(Command::new("sh").args(["-c", hanging]).arg(&hook).status().unwrap().success());
     let begun = Instant::now();
     let row = machine.verify();
     assert!(begun.elapsed() < Duration::from_secs(60));

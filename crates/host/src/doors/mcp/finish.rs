@@ -32,7 +32,9 @@ impl Doors<'_> {
             Waiting::Here { begun, server, read } => {
                 let output = output(&server)?;
                 let is_sandboxed = output.sandboxed.is_some();
-                let mut is_outside = is_sandboxed || !output.tags.is_empty();
+                // Nobody vouches for whoever says it; what somebody says that is vouched for may be others' words all the same.
+                let is_others = is_sandboxed || !output.tags.is_empty();
+                let mut is_outside = is_others;
                 let finished = self.gate.monitor.finish(*begun, output);
                 let tag = finished.as_ref().ok().and_then(|it| it.tag.as_ref());
                 is_outside |= tag.is_some_and(|it| taint::is_outside(it.taint));
@@ -46,7 +48,7 @@ impl Doors<'_> {
                         seen.and_then(|it| self.mcp_instructions(client, &server, text, it))
                     }
                     Read::Prompt => seen.inspect(|it| {
-                        if is_outside {
+                        if is_others {
                             self.hook.was_given(it);
                         }
                     }),
