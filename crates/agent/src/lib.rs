@@ -35,6 +35,6 @@ pub use results::{RESULT_READ, STEP_UNITS_MAX, result_read};
 pub use runtime::{
     AgentCard, Approval, Question, Reply, Runtime, Turn, TurnError, TurnErrorCode, Voice,
 };
-pub use summary::MESSAGES_MAX;
+pub use summary::{MESSAGES_MAX, values_of};
 pub use watch::{ProviderHealth, ToolEvent, Watches, WorkerEvent, WorkerShown};
 pub use work::{WORKER, worker};

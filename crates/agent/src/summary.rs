@@ -183,8 +183,9 @@ fn values(message: &Message) -> usize {
     message.content.iter().map(one).sum()
 }
 
-/// Values of a JSON text: it came from a parser that bounds how deep it is.
-fn values_of(value: &Value) -> usize {
+/// How many values there are in one, itself included: it came from a parser that bounds how deep it is.
+#[must_use]
+pub fn values_of(value: &Value) -> usize {
     let inner: usize = match value {
         Value::Array(all) => all.iter().map(values_of).sum(),
         Value::Object(all) => all.values().map(values_of).sum(),

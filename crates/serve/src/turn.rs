@@ -325,9 +325,12 @@ async fn conclude(
     let (key, user) = (asked.key.clone(), Arc::clone(&asked.known.user));
     let content = clean(&reply.content);
     let said = content.clone();
+    let is_limited = matches!(user.budget, Budget::Limited(_));
     let kept = app.blocking(move |app| {
         app.books.say(&key.session, Role::Assistant, &said, app.now())?;
-        app.books.totals(&key.user, &key.session, app.now())
+        // All that was spent in a month is summed up: not for whoever has no limit.
+        let totals = || app.books.totals(&key.user, &key.session, app.now());
+        is_limited.then(totals).transpose()
     });
     // A session that was deleted meanwhile gets no answer.
     let Some(Ok(totals)) = kept.await else {
@@ -339,7 +342,7 @@ async fn conclude(
         content: content.clone(),
         usage,
     });
-    if let Budget::Limited(limits) = &user.budget {
+    if let (Budget::Limited(limits), Some(totals)) = (&user.budget, totals) {
         let warnings = warnings(limits, &totals);
         if !warnings.is_empty() {
             say(app, &asked.key, |_| ServerFrame::BudgetWarning { warnings });

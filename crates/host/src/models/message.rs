@@ -2,10 +2,33 @@
 
 use llm::{Block, ErrorKind, LlmError, Message, Request, Role, ToolDefinition};
 use model::ipc::{self, IpcError, LlmCall, TurnBlock, TurnContent};
-use serde_json::{Map, Value, json};
+use serde::Serialize;
+use serde_json::{Value, json};
 
 /// What a message asks that leaves the choice of a provider to the settings.
 const ROUTER: &str = "router";
+
+/// How a NUL is written in JSON.
+const NUL: &str = "\\u0000";
+
+/// A question to a model as it is written. It borrows what may be long.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Asked<'a> {
+    action: &'static str,
+    provider: &'a str,
+    messages: Vec<Value>,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    model: &'a str,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    tools: &'a [ToolDefinition],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    temperature: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    effort: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_tokens: Option<u32>,
+}
 
 /// The message that asks what `request` asks. A NUL has no business in a prompt and becomes `U+FFFD`.
 pub(super) fn of(request: &Request) -> Vec<u8> {
@@ -14,31 +37,31 @@ pub(super) fn of(request: &Request) -> Vec<u8> {
         messages.push(json!({"role": "system", "content": request.system}));
     }
     messages.extend(request.messages.iter().map(turn));
-    let mut fields = Map::new();
-    let mut add = |name: &str, value: Value| _ = fields.insert(name.to_owned(), value);
     let (provider, model) = match request.model.split_once('/') {
         Some((provider, model)) => (provider, model),
         None => (ROUTER, request.model.as_str()),
     };
-    add("action", "llm_call".into());
-    add("provider", provider.into());
-    add("messages", messages.into());
-    if !model.is_empty() {
-        add("model", model.into());
+    let asked = Asked {
+        action: "llm_call",
+        provider,
+        messages,
+        model,
+        tools: &request.tools,
+        temperature: request.temperature.map(f64::from),
+        effort: request.effort.map(|it| word(it).as_str()),
+        max_tokens: request.max_tokens,
+    };
+    // What cannot be written is no message, and refused as one.
+    let text = serde_json::to_string(&asked).unwrap_or_default();
+    match text.contains(NUL) {
+        false => text.into_bytes(),
+        true => without_nul(&text),
     }
-    if !request.tools.is_empty() {
-        add("tools", request.tools.iter().map(offered).collect());
-    }
-    if let Some(temperature) = request.temperature {
-        add("temperature", f64::from(temperature).into());
-    }
-    if let Some(effort) = request.effort {
-        add("effort", word(effort).as_str().into());
-    }
-    if let Some(tokens) = request.max_tokens {
-        add("maxTokens", tokens.into());
-    }
-    let mut message = Value::Object(fields);
+}
+
+/// The same message without NULs, where what looks like one is one.
+fn without_nul(text: &str) -> Vec<u8> {
+    let mut message = serde_json::from_str(text).unwrap_or(Value::Null);
     model::replace_texts(&mut message, &|it| {
         it.contains('\0').then(|| it.replace('\0', "\u{fffd}"))
     });
@@ -69,10 +92,6 @@ fn block(block: &Block) -> Value {
             "type": "tool_result", "tool_use_id": tool_use_id, "content": content, "is_error": is_error,
         }),
     }
-}
-
-fn offered(tool: &ToolDefinition) -> Value {
-    json!({"name": tool.name, "description": tool.description, "parameters": tool.parameters})
 }
 
 /// The request that a permitted message asks for; whom it asks is decided elsewhere.

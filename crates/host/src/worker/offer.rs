@@ -135,7 +135,7 @@ impl Offer {
     fn add(&mut self, tools: impl Iterator<Item = ToolDefinition>) -> Vec<String> {
         let (mut left_out, mut values_left) = (Vec::new(), OTHERS_VALUES_MAX);
         for it in tools {
-            let needed = values(&it.parameters);
+            let needed = agent::values_of(&it.parameters);
             let fits = self.tools.len() < TOOLS_MAX
                 && needed <= values_left
                 && units(&it.name) <= TOOL_NAME_UNITS_MAX
@@ -165,16 +165,6 @@ impl Offer {
 
 fn units(text: &str) -> usize {
     text.encode_utf16().count()
-}
-
-/// How many values there are in one, itself included.
-fn values(value: &Value) -> usize {
-    let within: usize = match value {
-        Value::Array(items) => items.iter().map(values).sum(),
-        Value::Object(fields) => fields.values().map(values).sum(),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => 0,
-    };
-    within.saturating_add(1)
 }
 
 #[cfg(test)]

@@ -5,8 +5,8 @@
 pub const MESSAGE_BYTES_MAX: usize = 10_000_000;
 /// How deep arrays and objects may be nested, in levels; the deepest message needs three.
 pub const NESTING_LEVELS_MAX: usize = 32;
-/// How many values a message may hold, each array, object and item counted: the fullest message needs
-/// less than a thousand, and ten megabytes of `[[],[],…` would need far more memory than they have.
+/// How many values a message may hold, each array, object and item counted: the fullest message is a question to a model, whose
+/// conversation and tools are kept to three quarters of it, and ten megabytes of `[[],[],…` would need far more memory than they have.
 pub const VALUES_MAX: usize = 10_000;
 /// How many issues an answer lists.
 pub const ISSUES_MAX: usize = 20;
