@@ -56,7 +56,7 @@ fn row(id: &'static str, good: bool, what: impl Into<String>, next: impl Into<St
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     let home = args.home.dir()?;
     if !host::manifest_path(&home, &args.agent).exists() {
-        let next = format!("make agents/{}/IDENTITY.md in the state directory", args.agent);
+        let next = format!("`lazaret agents create {}` makes one", args.agent);
         return Ok(show(args, &[row("agent", false, "there is no such agent", next)]));
     }
     let (_, manifest) = host::manifest(&home, &args.agent).map_err(Failure::usage)?;

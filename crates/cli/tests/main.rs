@@ -38,6 +38,7 @@ mod guide;
 mod hooked;
 mod hooks_shown;
 mod instructed;
+mod interrupted;
 mod ipc;
 mod journal_beside;
 mod left;

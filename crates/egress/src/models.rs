@@ -5,7 +5,6 @@
 
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use aegx::Digest;
@@ -20,7 +19,7 @@ use zeroize::Zeroizing;
 
 use crate::client::{AskError, Client};
 use crate::event::{EgressEvent, Outcome};
-use crate::named::{Arrived, NamedServers, Piece, Question, Verb};
+use crate::named::{Arrived, LOOK, NamedServers, Piece, Question, Verb};
 use crate::rules::Rules;
 
 /// Until the head of an answer is there: a server of one's own reads the whole conversation first.
@@ -61,6 +60,8 @@ pub struct ModelAnswer {
     arrived: Arrived,
     event: EgressEvent,
     begun: Instant,
+    /// When something came.
+    heard: Instant,
     waits: Waits,
     journal: Arc<Journal>,
     who: Caller,
@@ -83,7 +84,8 @@ impl ModelServers {
         Ok(Self { servers, journal, waits })
     }
 
-    /// Sends `body` to `target`, as `permit` permits. Redirects are not followed: the key is for one host.
+    /// Sends `body` to `target`, as `permit` permits. Redirects are not followed: the key is for one host. Nobody waits for
+    /// the head of the answer once `is_cancelled` says so.
     ///
     /// # Errors
     /// If it leads inside, nobody answers in time, or it cannot be recorded.
@@ -91,8 +93,8 @@ impl ModelServers {
         &self,
         permit: &Permit<LlmCall>,
         target: &Target,
-        headers: Vec<(String, Zeroizing<String>)>,
-        body: Bytes,
+        (headers, body): (Vec<(String, Zeroizing<String>)>, Bytes),
+        is_cancelled: &dyn Fn() -> bool,
     ) -> Result<ModelAnswer, AskError> {
         let mut event = EgressEvent::to(target, "llm_call", &correlation()?, 0);
         event.method = "POST".to_owned();
@@ -101,7 +103,7 @@ impl ModelServers {
         let begun = Instant::now();
         let wait = self.waits.head;
         let question = Question { verb: Verb::Post, target, hidden: None, headers, body, wait };
-        let arrived = match self.servers.ask(&question, &AtomicBool::new(false)) {
+        let arrived = match self.servers.ask_until(&question, is_cancelled) {
             Ok(arrived) => arrived,
             Err(error) => {
                 event.failed(&error);
@@ -116,6 +118,7 @@ impl ModelServers {
             arrived,
             event,
             begun,
+            heard: Instant::now(),
             waits: self.waits,
             journal: Arc::clone(&self.journal),
             who: permit.who().clone(),
@@ -138,7 +141,8 @@ impl ModelAnswer {
         self.arrived.header(name)
     }
 
-    /// Waits for the next piece; none if the body is whole.
+    /// Waits for the next piece, which is empty where nothing has come for a moment: whoever reads may not want more. None if
+    /// the body is whole.
     ///
     /// # Errors
     /// If it broke off, took too long, or cannot be recorded.
@@ -159,24 +163,25 @@ impl ModelAnswer {
     }
 
     fn piece(&mut self) -> Result<Option<Bytes>, AskError> {
-        let since = Instant::now();
-        loop {
-            let left = self.waits.total.saturating_sub(self.begun.elapsed());
-            if left.is_zero() {
-                let total = self.waits.total.as_secs();
-                return Err(AskError::Failed(format!("the answer took longer than {total} s")));
+        let left = self.waits.total.saturating_sub(self.begun.elapsed());
+        if left.is_zero() {
+            let total = self.waits.total.as_secs();
+            return Err(AskError::Failed(format!("the answer took longer than {total} s")));
+        }
+        let idle = self.waits.idle.saturating_sub(self.heard.elapsed());
+        if idle.is_zero() {
+            let idle = self.waits.idle.as_millis();
+            return Err(AskError::Failed(format!("nothing came for {idle} ms")));
+        }
+        match self.arrived.next(idle.min(left).min(LOOK))? {
+            Piece::Data(bytes) => {
+                if !bytes.is_empty() {
+                    self.heard = Instant::now();
+                }
+                Ok(Some(bytes))
             }
-            let idle = self.waits.idle.saturating_sub(since.elapsed());
-            if idle.is_zero() {
-                let idle = self.waits.idle.as_millis();
-                return Err(AskError::Failed(format!("nothing came for {idle} ms")));
-            }
-            match self.arrived.next(idle.min(left))? {
-                Piece::Data(bytes) if bytes.is_empty() => {}
-                Piece::Data(bytes) => return Ok(Some(bytes)),
-                Piece::Still => {}
-                Piece::End => return Ok(None),
-            }
+            Piece::Still => Ok(Some(Bytes::new())),
+            Piece::End => Ok(None),
         }
     }
 

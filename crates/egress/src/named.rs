@@ -32,7 +32,7 @@ use crate::why::why;
 /// Packed answers are not asked for, and so none can unpack to more than was sent.
 const UNPACKED: HeaderValue = HeaderValue::from_static("identity");
 /// How often it is looked whether somebody still waits for an answer.
-const LOOK: Duration = Duration::from_millis(100);
+pub(crate) const LOOK: Duration = Duration::from_millis(100);
 /// Connections that were kept too long and are tried before a new one.
 const STALE_MAX: usize = 4;
 
@@ -138,6 +138,18 @@ impl NamedServers {
         question: &Question<'_>,
         is_cancelled: &AtomicBool,
     ) -> Result<Arrived, AskError> {
+        self.ask_until(question, &|| is_cancelled.load(Ordering::Relaxed))
+    }
+
+    /// The same, where it is asked now and then whether nobody waits any more.
+    ///
+    /// # Errors
+    /// As [`NamedServers::ask`].
+    pub(crate) fn ask_until(
+        &self,
+        question: &Question<'_>,
+        is_cancelled: &dyn Fn() -> bool,
+    ) -> Result<Arrived, AskError> {
         let shared = &self.shared;
         shared.rules.check(question.target)?;
         shared.rules.check_payload(question.body.len() as u64)?;
@@ -146,7 +158,7 @@ impl NamedServers {
             let mut asking = pin!(shared.head(question, &fields));
             let end = Instant::now() + question.wait;
             loop {
-                if is_cancelled.load(Ordering::Relaxed) {
+                if is_cancelled() {
                     return Err(AskError::Failed("nobody waits for the answer any more".into()));
                 }
                 if Instant::now() >= end {

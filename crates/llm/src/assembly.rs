@@ -132,6 +132,11 @@ impl<'a> Assembly<'a> {
         Ok(())
     }
 
+    /// Nothing more is wanted.
+    pub(crate) fn cut_off(&mut self) {
+        self.flow = Flow::Stop;
+    }
+
     /// Whether more is wanted.
     pub(crate) fn flow(&self) -> Flow {
         self.flow

@@ -1,7 +1,7 @@
 //! A provider behind a wire: asks in its dialect and reads the stream, in bounds.
 
 use crate::Provider;
-use crate::answer::{Answer, Flow, Piece, StopReason};
+use crate::answer::{Answer, Flow, Piece, StopReason, Usage};
 use crate::assembly::{Assembly, Broken};
 use crate::attempt::{Attempt, Failure};
 use crate::classify;
@@ -34,9 +34,13 @@ impl Attempt for HttpProvider<'_> {
         let request_bytes = body.len();
         let (path, key) = (self.dialect.path(), self.dialect.key_field());
         let post = Post { path, headers: self.dialect.headers(), key, body };
-        let mut reply = self.wire.post(&post).map_err(not_asked)?;
+        let mut reply = match self.wire.post(&post) {
+            Ok(reply) => reply,
+            Err(_) if self.wire.is_cancelled() => return Ok(cut_off(request, request_bytes)),
+            Err(error) => return Err(not_asked(error)),
+        };
         if !(200..300).contains(&reply.status) {
-            return Err(refused(&mut reply));
+            return Err(self.refused(&mut reply));
         }
         if !is_events(&reply.content_type) {
             let found = &reply.content_type;
@@ -74,6 +78,19 @@ impl Provider for HttpProvider<'_> {
 }
 
 impl HttpProvider<'_> {
+    fn refused(&self, reply: &mut Reply) -> Failure {
+        let mut body = Vec::new();
+        while body.len() < ERROR_BYTES_MAX
+            && !self.wire.is_cancelled()
+            && let Ok(Some(chunk)) = reply.body.next()
+        {
+            body.extend_from_slice(&chunk);
+        }
+        body.truncate(ERROR_BYTES_MAX);
+        let body = String::from_utf8_lossy(&body);
+        classify::by_status(reply.status, &body, reply.retry_after.as_deref())
+    }
+
     /// Reads to the end of the answer, or until nobody wants more.
     fn read(&self, body: &mut dyn Chunks, answer: &mut Assembly<'_>) -> Result<(), Failure> {
         let mut reader = self.dialect.reader();
@@ -86,6 +103,10 @@ impl HttpProvider<'_> {
                 Ok(None) => return Err(Failure::unreachable("the stream broke off")),
                 Err(error) => return Err(not_asked(error)),
             };
+            if self.wire.is_cancelled() {
+                answer.cut_off();
+                return Ok(());
+            }
             bytes = bytes.saturating_add(chunk.len());
             if bytes > STREAM_BYTES_MAX {
                 let why = format!("the stream is longer than {STREAM_BYTES_MAX} bytes");
@@ -113,16 +134,15 @@ fn is_events(content_type: &str) -> bool {
     kind.eq_ignore_ascii_case("text/event-stream")
 }
 
-fn refused(reply: &mut Reply) -> Failure {
-    let mut body = Vec::new();
-    while body.len() < ERROR_BYTES_MAX
-        && let Ok(Some(chunk)) = reply.body.next()
-    {
-        body.extend_from_slice(&chunk);
+/// An answer of which nothing had come when nobody wanted it any more. The question may have been read all the same.
+fn cut_off(request: &Request, request_bytes: usize) -> Answer {
+    Answer {
+        content: Vec::new(),
+        stop: StopReason::Interrupted,
+        usage: Usage::estimate(request_bytes, 0),
+        model: request.model.clone(),
+        failed: Vec::new(),
     }
-    body.truncate(ERROR_BYTES_MAX);
-    let body = String::from_utf8_lossy(&body);
-    classify::by_status(reply.status, &body, reply.retry_after.as_deref())
 }
 
 fn not_asked(error: WireError) -> Failure {

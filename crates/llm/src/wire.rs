@@ -11,6 +11,11 @@ pub trait Wire: Send + Sync {
     /// # Errors
     /// If there is no key, the address is refused, or nobody answers in time.
     fn post(&self, post: &Post<'_>) -> Result<Reply, WireError>;
+
+    /// Is the answer not wanted any more? Whoever waits for it is not kept waiting then.
+    fn is_cancelled(&self) -> bool {
+        false
+    }
 }
 
 /// A question to a provider. The key is not in it: who carries it puts that in.
@@ -49,7 +54,7 @@ pub struct Reply {
 
 /// A body in pieces.
 pub trait Chunks {
-    /// Waits for the next piece; none if the body is whole.
+    /// Waits for the next piece, which is empty where nothing has come for a moment; none if the body is whole.
     ///
     /// # Errors
     /// If it breaks off, or nothing comes in time.

@@ -287,7 +287,7 @@ impl Handle {
 }
 
 /// Why somebody has no account.
-pub(crate) const NO_USER: &str = "there is no such user in users.yaml";
+pub(crate) const NO_USER: &str = "users.yaml has no such user; `--user NAME` says for whom";
 
 /// Whoever comes over the network agrees first.
 pub(crate) fn not_agreed(wanted: &str) -> TurnError {

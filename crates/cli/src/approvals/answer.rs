@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use store::{Approvals, SqliteStore};
 
 use super::{deed, failure, find, grants, parse_id, short, show};
+use crate::act::By;
 use crate::evidence::open;
 use crate::failure::{Exit, Failure};
 use crate::home::Home;
@@ -27,9 +28,8 @@ struct Common {
     /// The question, as the list names it.
     #[arg(value_name = "ID", value_parser = parse_id)]
     id: String,
-    /// Who you are.
-    #[arg(long, value_name = "NAME", env = "USER", hide_env_values = true)]
-    by: String,
+    #[command(flatten)]
+    by: By,
     /// Why, in your own words.
     #[arg(long, value_name = "TEXT", default_value = "")]
     reason: String,
@@ -83,7 +83,7 @@ pub(crate) fn deny(args: &DenyArgs) -> Result<Exit, Failure> {
 }
 
 fn answer(args: &Common, word: Word, is_sure: bool, span: Option<Span>) -> Result<Exit, Failure> {
-    let by = UserId::parse(&args.by).map_err(|error| Failure::usage(format!("--by: {error}")))?;
+    let by = args.by.user()?;
     let now = SystemClock.unix_seconds();
     let (store, found) = find(&args.home, &args.id, now)?;
     let id = found.id;

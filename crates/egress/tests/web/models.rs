@@ -28,10 +28,12 @@ struct Asks {
 impl Executor for Asks {
     fn execute(&self, permit: Permit<Effect>) -> Output {
         let Granted::LlmCall(permit) = permit.by_kind() else { panic!("nothing else is asked") };
-        match self.servers.post(&permit, &self.target, Vec::new(), "{}".into()) {
+        match self.servers.post(&permit, &self.target, (Vec::new(), "{}".into()), &|| false) {
             Ok(mut answer) => {
-                for _ in 0..self.pieces_max {
+                let mut pieces = 0;
+                while pieces < self.pieces_max {
                     match answer.next_chunk() {
+                        Ok(Some(bytes)) if bytes.is_empty() => continue,
                         Ok(Some(bytes)) => self.said.borrow_mut().extend_from_slice(&bytes),
                         Ok(None) => break,
                         Err(error) => {
@@ -39,6 +41,7 @@ impl Executor for Asks {
                             break;
                         }
                     }
+                    pieces += 1;
                 }
             }
             Err(error) => _ = self.failed.replace(Some(error.to_string())),

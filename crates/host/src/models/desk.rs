@@ -22,7 +22,7 @@ use super::paying::Payer;
 use super::record::Asked;
 use super::screen::SecretScreen;
 use super::wanted::Catalog;
-use super::way::Ways;
+use super::way::{Cancelled, Ways};
 use crate::admission;
 use crate::gate::Gate;
 use crate::worker::dearest_of;
@@ -87,7 +87,8 @@ impl Desk {
 
     /// Answers the message of an agent, which waits for the whole; paid by `payer`, if there is one.
     pub(crate) fn call(&self, permit: Permit<LlmCall>, payer: Option<&Payer>) -> Output {
-        let whole = |permit, max_tokens| self.ask(permit, max_tokens, &mut |_| Flow::Continue);
+        let whole =
+            |permit, max_tokens| self.ask(permit, max_tokens, &|| false, &mut |_| Flow::Continue);
         let Some(payer) = payer else { return whole(permit, None).output };
         let request = message::request(permit.effect());
         let paid = payer.paid(self.at_most(permit.effect(), &request), &request, |max_tokens| {
@@ -110,6 +111,7 @@ impl Desk {
         &self,
         permit: Permit<LlmCall>,
         max_tokens: Option<u32>,
+        is_cancelled: Cancelled<'_>,
         on_piece: &mut dyn FnMut(Piece) -> Flow,
     ) -> Told {
         let call = permit.effect();
@@ -120,7 +122,8 @@ impl Desk {
         };
         let begun = Instant::now();
         let mut failed = Vec::new();
-        let outcome = self.answer((&permit, max_tokens), &models, on_piece, &mut failed);
+        let outcome =
+            self.answer((&permit, max_tokens), &models, (is_cancelled, on_piece), &mut failed);
         let price_of = |it: &str| self.catalog.price_of(it);
         let price = match &outcome {
             Ok(answer) => dearest_of(answer.models().map(price_of)),
@@ -147,7 +150,7 @@ impl Desk {
         &self,
         (permit, max_tokens): (&Permit<LlmCall>, Option<u32>),
         models: &[ModelRef],
-        on_piece: &mut dyn FnMut(Piece) -> Flow,
+        (is_cancelled, on_piece): (Cancelled<'_>, &mut dyn FnMut(Piece) -> Flow),
         failed: &mut Vec<(String, &'static str)>,
     ) -> Result<Answer, LlmError> {
         let asked = message::request(permit.effect());
@@ -158,7 +161,7 @@ impl Desk {
             .map(|it| {
                 let ways = self.ways.as_ref()?;
                 let way = ways.to(it.provider)?;
-                Some((way.dialect, ways.wire(way, permit)))
+                Some((way.dialect, ways.wire(way, permit, is_cancelled)))
             })
             .collect();
         let asked: Vec<_> = wires

@@ -32,6 +32,7 @@ pub use renewed::RenewedModels;
 pub use wanted::Catalog;
 
 pub(crate) use paying::{Paid, Payer};
+pub(crate) use way::Cancelled;
 
 /// The models of a host, behind its gate.
 #[derive(Clone)]
@@ -71,9 +72,24 @@ impl Models {
         request: &Request,
         on_piece: &mut dyn FnMut(Piece) -> Flow,
     ) -> Result<Answer, LlmError> {
+        self.ask_until(who, request, &|| false, on_piece)
+    }
+
+    /// The same, where nobody waits for the answer once `is_cancelled` says so: then it ends where it is.
+    ///
+    /// # Errors
+    /// As [`Models::ask`].
+    pub(crate) fn ask_until(
+        &self,
+        who: &Caller,
+        request: &Request,
+        is_cancelled: Cancelled<'_>,
+        on_piece: &mut dyn FnMut(Piece) -> Flow,
+    ) -> Result<Answer, LlmError> {
         let asked = message::of(request);
         let asking = Asking {
             desk: &self.desk,
+            is_cancelled,
             on_piece: RefCell::new(on_piece),
             used: Cell::new(Usage::default()),
             failed: RefCell::new(None),
@@ -148,6 +164,7 @@ impl Provider for InSession<'_> {
 /// Asks once, and keeps what the gate has no place for.
 struct Asking<'a> {
     desk: &'a Desk,
+    is_cancelled: Cancelled<'a>,
     on_piece: RefCell<&'a mut dyn FnMut(Piece) -> Flow>,
     used: Cell<Usage>,
     failed: RefCell<Option<ErrorKind>>,
@@ -159,7 +176,7 @@ impl Executor for Asking<'_> {
             return Output::not_begun("this asks models and does nothing else");
         };
         let mut on_piece = self.on_piece.borrow_mut();
-        let told = self.desk.ask(permit, None, &mut **on_piece);
+        let told = self.desk.ask(permit, None, self.is_cancelled, &mut **on_piece);
         self.used.set(told.usage);
         self.failed.replace(told.failed);
         told.output

@@ -8,7 +8,7 @@ use model::Caller;
 use model::provider::ProviderKind;
 use policy::access::Global;
 
-use super::{Models, ModelsError};
+use super::{Cancelled, Models, ModelsError};
 use crate::admission;
 use crate::gate::Gate;
 use crate::worker::Asks;
@@ -45,6 +45,16 @@ impl Asks for RenewedModels {
         on_piece: &mut dyn FnMut(Piece) -> Flow,
     ) -> Result<Answer, LlmError> {
         self.now().ask(who, request, on_piece)
+    }
+
+    fn ask_until(
+        &self,
+        who: &Caller,
+        request: &Request,
+        is_cancelled: Cancelled<'_>,
+        on_piece: &mut dyn FnMut(Piece) -> Flow,
+    ) -> Result<Answer, LlmError> {
+        self.now().ask_until(who, request, is_cancelled, on_piece)
     }
 
     fn price(&self, model: &str) -> Option<Price> {

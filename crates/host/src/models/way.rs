@@ -107,8 +107,9 @@ impl Ways {
         &'a self,
         way: &'a Way,
         permit: &'a Permit<LlmCall>,
+        is_cancelled: Cancelled<'a>,
     ) -> PermittedWire<'a> {
-        PermittedWire { ways: self, way, permit }
+        PermittedWire { ways: self, way, permit, is_cancelled }
     }
 }
 
@@ -147,7 +148,11 @@ pub(super) struct PermittedWire<'a> {
     ways: &'a Ways,
     way: &'a Way,
     permit: &'a Permit<LlmCall>,
+    is_cancelled: Cancelled<'a>,
 }
+
+/// Says whether nobody waits for an answer any more.
+pub(crate) type Cancelled<'a> = &'a (dyn Fn() -> bool + Sync);
 
 impl Wire for PermittedWire<'_> {
     fn post(&self, post: &Post<'_>) -> Result<Reply, WireError> {
@@ -163,7 +168,9 @@ impl Wire for PermittedWire<'_> {
             headers.push((post.key.name.to_owned(), value));
         }
         let body = post.body.clone().into();
-        let sent = self.ways.servers.post(self.permit, &self.way.target, headers, body);
+        let sent = (headers, body);
+        let servers = &self.ways.servers;
+        let sent = servers.post(self.permit, &self.way.target, sent, self.is_cancelled);
         let answer =
             sent.map_err(|it| not_sent(it, |it| self.permit.scrubs().clean(it).into_owned()))?;
         let of = |name: &str| answer.header(name).map(str::to_owned);
@@ -173,6 +180,10 @@ impl Wire for PermittedWire<'_> {
             retry_after: of("retry-after"),
             body: Box::new(Body(answer)),
         })
+    }
+
+    fn is_cancelled(&self) -> bool {
+        (self.is_cancelled)()
     }
 }
 

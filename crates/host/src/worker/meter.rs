@@ -44,7 +44,7 @@ pub(crate) fn metered(
     let max_tokens = [request.max_tokens, answer_max(shared)].into_iter().flatten().min();
     let request = Request { max_tokens, ..request };
     let (paid, request) = pay(shared, asks, request).map_err(too_much)?;
-    let outcome = asks.ask(who, &request, on_piece);
+    let outcome = asks.ask_until(who, &request, &|| shared.is_interrupted(), on_piece);
     let (usage, price) = match &outcome {
         Ok(answer) => (answer.usage, asks.price_of(answer)),
         Err(error) => (error.usage, asks.price(&request.model)),

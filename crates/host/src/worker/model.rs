@@ -7,7 +7,7 @@ use model::Caller;
 use policy::access::{ModelRef, Task};
 
 use crate::gate::Gate;
-use crate::models::{Catalog, Models};
+use crate::models::{Cancelled, Catalog, Models};
 
 /// Asks models in the session of a caller, through the gate.
 pub trait Asks: Send + Sync {
@@ -21,6 +21,21 @@ pub trait Asks: Send + Sync {
         request: &Request,
         on_piece: &mut dyn FnMut(Piece) -> Flow,
     ) -> Result<Answer, LlmError>;
+
+    /// Asks once. Nobody waits for the answer once `is_cancelled` says so: then it ends where it is.
+    ///
+    /// # Errors
+    /// As [`Asks::ask`].
+    fn ask_until(
+        &self,
+        who: &Caller,
+        request: &Request,
+        is_cancelled: Cancelled<'_>,
+        on_piece: &mut dyn FnMut(Piece) -> Flow,
+    ) -> Result<Answer, LlmError> {
+        let _ = is_cancelled;
+        self.ask(who, request, on_piece)
+    }
 
     /// What a model costs, where that is known: as much as the dearest, where the name is that of a task that has several.
     fn price(&self, model: &str) -> Option<Price>;
@@ -59,6 +74,16 @@ impl Asks for Models {
         on_piece: &mut dyn FnMut(Piece) -> Flow,
     ) -> Result<Answer, LlmError> {
         Models::ask(self, who, request, on_piece)
+    }
+
+    fn ask_until(
+        &self,
+        who: &Caller,
+        request: &Request,
+        is_cancelled: Cancelled<'_>,
+        on_piece: &mut dyn FnMut(Piece) -> Flow,
+    ) -> Result<Answer, LlmError> {
+        Models::ask_until(self, who, request, is_cancelled, on_piece)
     }
 
     fn price(&self, model: &str) -> Option<Price> {

@@ -193,7 +193,12 @@ impl Worker {
         let usage = turn.usage;
         if !is_settled {
             inner.link.close();
-            let why = "a call of this turn has not come back";
+            let why = match ending {
+                Ok(Ending::Result { interrupted: true }) => {
+                    "it was interrupted, and a call of this turn has not come back; more may have been used"
+                }
+                Ok(_) | Err(_) => "a call of this turn has not come back",
+            };
             return Err(broken(why.to_owned()).after(usage).perhaps_more());
         }
         inner.end_turn();
