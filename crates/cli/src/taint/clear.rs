@@ -6,13 +6,13 @@ use std::sync::Arc;
 use aegx::verify::printable;
 use evidence::{Clock, SystemClock};
 use host::control::TAINT_CLEARED;
-use model::{SessionId, Taint};
+use model::{SessionId, Taint, UserId};
 use serde_json::{Value, json};
 use store::workspace::{Looked, Registry, WorkspaceError};
 use store::{Oversight, REASON_BYTES_MAX, SqliteStore, Subject, Word};
 
 use super::{About, SubjectArgs, files, not_found};
-use crate::act::{Act, By};
+use crate::act::Act;
 use crate::failure::{Exit, Failure};
 use crate::home::Home;
 use crate::memory;
@@ -35,8 +35,9 @@ pub(crate) struct Args {
     /// Why, in your own words.
     #[arg(long, value_name = "TEXT")]
     reason: String,
-    #[command(flatten)]
-    by: By,
+    /// Who you are.
+    #[arg(long, value_name = "NAME", env = "USER", hide_env_values = true)]
+    by: String,
     /// Do not ask.
     #[arg(long)]
     yes: bool,
@@ -49,7 +50,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     const CHOICE: &str =
         "say what to clear: --session ID, --memory UUID, or --workspace DIR --file PATH";
     let about = args.subject.get().ok_or_else(|| Failure::usage(CHOICE))?;
-    let by = args.by.user()?;
+    let by = UserId::parse(&args.by).map_err(|error| Failure::usage(format!("--by: {error}")))?;
     if args.reason.trim().is_empty() || args.reason.len() > REASON_BYTES_MAX {
         let what = format!("a reason has from 1 to {REASON_BYTES_MAX} bytes");
         return Err(Failure::usage(what));
