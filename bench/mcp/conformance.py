@@ -45,7 +45,11 @@ def by_http(on, through, place, port, log):
     words = [*through[:at], "--http", f"127.0.0.1:{inner}", *through[at:]]
     gateway = subprocess.Popen(words, env=on.env, stdout=log, stderr=log)
     wait_for(inner)
-    token = next(it for it in on.home.rglob("*token*") if it.is_file())
+    # It listens before anybody can have the token.
+    token, until = None, time.monotonic() + 10
+    while token is None and time.monotonic() < until:
+        token = next((it for it in on.home.rglob("*token*") if it.is_file()), None)
+        time.sleep(0.05)
     proxy = [on.node, str(on.inst / "bearer.mjs"), str(port), str(inner), str(token)]
     return [subprocess.Popen(proxy, env=on.env, stdout=log, stderr=log), gateway]
 
