@@ -1,5 +1,6 @@
 //! `lazaret send`: one message to an agent of the server that runs.
 
+use clap::builder::NonEmptyStringValueParser;
 use host::doors::client::Connection;
 use model::{AgentId, UserId};
 use serde_json::{Value, json};
@@ -13,8 +14,11 @@ use crate::output;
 /// The server is that of `lazaret serve` on the same state directory. The message counts as the user's, with
 /// their limits and budget; what they may not do over the network, this may not either.
 ///
+/// A server has a policy of privacy, whose version is `serve.privacy.policyVersion`; before the first message, and after each
+/// change of it, the user agrees to it: with --agree, if they have said so to you.
+///
 /// Try it:
-///   lazaret send main "What is new?" --user ann
+///   lazaret send main "What is new?" --user ann --agree 1.0
 ///
 /// Exit codes: 0 answered, 1 refused, 2 wrong usage, 3 could not work, or the turn was interrupted.
 #[derive(clap::Args)]
@@ -26,6 +30,7 @@ pub(crate) struct Args {
     #[arg(value_parser = AgentId::parse)]
     agent: AgentId,
     /// What to say.
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
     message: String,
     /// For whom, as users.yaml names them.
     #[arg(long, value_parser = UserId::parse)]
@@ -33,6 +38,9 @@ pub(crate) struct Args {
     /// Go on with this session instead of a new one.
     #[arg(long, value_name = "ID")]
     session: Option<String>,
+    /// The version of the policy that the user agrees to.
+    #[arg(long, value_name = "VERSION")]
+    agree: Option<String>,
     /// Print a JSON object with the session.
     #[arg(long)]
     json: bool,
@@ -49,12 +57,17 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         "agent": args.agent.as_str(),
         "session": args.session,
         "content": args.message,
+        "agree": args.agree,
     });
     connection.say(message.to_string().as_bytes()).map_err(Failure::unable)?;
     let answer = connection.end().map_err(Failure::unable)?;
     let text = |name: &str| answer.get(name).and_then(Value::as_str).unwrap_or_default();
     if answer.get("ok") != Some(&Value::Bool(true)) {
-        return Err(Failure::refused(format!("{}: {}", text("kind"), text("error"))));
+        let next = match text("kind") {
+            "consent_required" => "; here: `--agree VERSION`",
+            _ => "",
+        };
+        return Err(Failure::refused(format!("{}: {}{next}", text("kind"), text("error"))));
     }
     let interrupted = answer.get("interrupted") == Some(&Value::Bool(true));
     if args.json {

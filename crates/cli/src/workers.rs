@@ -95,7 +95,8 @@ pub(crate) fn ask(home: &Home, words: &str) -> Result<Value, Failure> {
     let Some(mut connection) = connection.map_err(Failure::unable)? else {
         return Err(Failure::refused("no server runs there; start one with `lazaret serve`"));
     };
-    let answer = connection.hear().map_err(Failure::unable)?;
+    // A worker that is ended may take its time.
+    let answer = connection.hear_the_end().map_err(Failure::unable)?;
     if answer.get("ok") == Some(&json!(true)) {
         return Ok(answer);
     }

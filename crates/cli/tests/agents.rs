@@ -9,7 +9,7 @@ use std::fs;
 use std::io::{BufRead, BufReader, Read as _, Write as _};
 use std::net::TcpListener;
 use std::path::Path;
-use std::process::{Child, ChildStdin, Stdio};
+use std::process::{Child, ChildStdin, Command, Stdio};
 use std::thread;
 
 use serde_json::{Value, json};
@@ -254,7 +254,8 @@ pub(crate) fn workers(process: u32) -> Vec<u32> {
     below(process).into_iter().filter(|it| it.1.contains("__worker")).map(|it| it.0).collect()
 }
 
-struct Chat {
+/// `lazaret chat`, a line at a time.
+pub(crate) struct Chat {
     child: Child,
     input: ChildStdin,
     output: BufReader<std::process::ChildStdout>,
@@ -262,7 +263,10 @@ struct Chat {
 
 impl Chat {
     fn start(home: &Path) -> Self {
-        let mut command = lazaret(home, &["chat"]);
+        Self::of(lazaret(home, &["chat"]))
+    }
+
+    pub(crate) fn of(mut command: Command) -> Self {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = command.spawn().unwrap();
         let input = child.stdin.take().unwrap();
@@ -270,7 +274,7 @@ impl Chat {
         Self { child, input, output }
     }
 
-    fn say(&mut self, line: &str) -> String {
+    pub(crate) fn say(&mut self, line: &str) -> String {
         writeln!(self.input, "{line}").unwrap();
         let mut heard = String::new();
         self.output.read_line(&mut heard).unwrap();
@@ -286,7 +290,7 @@ impl Chat {
         *workers(self.child.id()).first().unwrap()
     }
 
-    fn end(mut self) -> i32 {
+    pub(crate) fn end(mut self) -> i32 {
         drop(self.input);
         let mut rest = String::new();
         self.output.read_to_string(&mut rest).unwrap();

@@ -156,6 +156,27 @@ fn a_server_runs_in_a_cage_unless_it_is_said_otherwise() {
 }
 
 #[test]
+fn a_server_that_is_not_there_or_fails_is_told_in_a_cage_too() {
+    let world = World::new();
+    let ended = |words: &[&str]| {
+        let mut client = world.start(words);
+        let said = client.initialize();
+        assert!(said["error"]["message"].is_string(), "{said}");
+        drop(client.child.stdin.take());
+        client.child.wait().unwrap().code()
+    };
+    assert_eq!(ended(&["mcp", "--", "no-such-server"]), Some(3));
+    assert_eq!(ended(&["mcp", "--", "python3", "-B", "-c", "exit(1)"]), Some(3));
+    assert_eq!(ended(&["mcp", "--no-cage", "--", "python3", "-B", "-c", "exit(1)"]), Some(3));
+    assert_eq!(ended(&["mcp", "--", "python3", "-B", "-c", "exit(0)"]), Some(0));
+    let words = ["mcp", "--name", "notes", "--", "python3", "-B", "server.py"];
+    let mut client = world.start(&words);
+    client.initialize();
+    drop(client.child.stdin.take());
+    assert_eq!(client.child.wait().unwrap().code(), Some(0), "it ended after its client");
+}
+
+#[test]
 fn a_caged_server_sees_nothing_beside_its_folder() {
     let world = World::new();
     let read = |path: &str| format!("print(open({path:?}).read())");

@@ -221,6 +221,17 @@ fn somebody_new_starts_a_server_and_talks_to_an_agent() {
     let said = run(&["evidence", "query", "--kind", "serve_said", "--json"]).objects();
     assert!(said.len() == 1 && said[0].to_string().contains("operator"), "{said:?}");
     assert_eq!(run(&["send", "main", "x", "--user", "mallory"]).code, 1);
+    let refused = run(&["send", "main", "x", "--user", "bob"]);
+    assert!(refused.code == 1 && refused.err.contains("--agree"), "{}", refused.err);
+    let sent = run(&["send", "main", "x", "--user", "bob", "--agree", "0.9"]);
+    assert_eq!(sent.code, 1, "another version: {}", sent.err);
+    let sent = run(&["send", "main", "x", "--user", "bob", "--agree", "1.0"]);
+    assert_eq!(sent.out.trim_end(), "It is so: x", "{}", sent.err);
+    assert_eq!(run(&["send", "main", "", "--user", "bob"]).code, 2);
+    let second = run(&["serve", "--listen", "127.0.0.1:0"]);
+    assert!(second.code == 1 && second.err.contains("another server"), "{}", second.err);
+    let refused = run(&["evidence", "query", "--kind", "hook_refused", "--json"]).objects();
+    assert_eq!(refused, [] as [Value; 0], "a look whether somebody listens is no refused call");
     let workers = run(&["workers", "list"]);
     assert_eq!(workers.code, 0, "{}", workers.err);
     let status = run(&["status"]);
@@ -229,6 +240,19 @@ fn somebody_new_starts_a_server_and_talks_to_an_agent() {
     assert_eq!(served.end(), 0);
     assert_eq!(run(&["send", "main", "x", "--user", "ann"]).code, 1);
     assert_eq!(run(&["evidence", "verify"]).code, 0);
+}
+
+#[test]
+fn what_somebody_new_makes_passes_the_look_before_and_what_opens_nothing_is_said() {
+    let home = tempfile::tempdir().unwrap();
+    let run = |words: &[&str]| lazaret(home.path(), words).run();
+    let made = run(&["access", "create", "--user", "me"]);
+    assert!(made.code == 0 && made.err.contains("users.yaml has no user `me`"), "{}", made.err);
+    assert_eq!(run(&["agents", "create", "main"]).code, 0);
+    let listed = run(&["access", "create", "--user", "me"]);
+    assert!(listed.code == 0 && !listed.err.contains("users.yaml"), "{}", listed.err);
+    let preflight = run(&["preflight", "--agent", "main"]);
+    assert_eq!(preflight.code, 0, "{}{}", preflight.out, preflight.err);
 }
 
 #[test]

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use crate::agents::Chat;
 use crate::program::lazaret;
 use crate::serve::{PATIENCE, Served, home, put};
 use testkit::program::Run as _;
@@ -103,4 +104,22 @@ fn what_becomes_of_workers_and_calls_is_in_the_log_by_name_and_decision() {
     let log = served.log.lock().unwrap().iter().map(Value::to_string).collect::<String>();
     assert!(!log.contains("a_very_private_name") && !log.contains("169.254"), "{log}");
     assert_eq!(served.end(), 0);
+}
+
+#[test]
+fn whose_account_is_deleted_is_forgotten_by_a_chat_that_goes_on() {
+    let script = json!({ "turns": [{ "say": "one" }, { "say": "two" }, { "say": "three" }] });
+    let home = home(&script, "");
+    let ann = "{name: ann, agents: [main], budget: unlimited, admin: true}";
+    put(home.path(), "users.yaml", &format!("users:\n  - {ann}\n"));
+    let served = Served::start(home.path());
+    // One that opens some agents alone administers nothing.
+    let made = lazaret(home.path(), &["access", "create", "--user", "ann", "--json"]).run();
+    let token = made.object()["token"].as_str().unwrap().to_owned();
+    let mut chat = Chat::of(lazaret(home.path(), &["chat", "--user", "ann"]));
+    assert_eq!((chat.say("a"), chat.say("b")), ("one\n".to_owned(), "two\n".to_owned()));
+    let gone = served.request("DELETE", "/api/users/ann/data", Some(&token), "");
+    assert_eq!(gone.status, 200, "{}", gone.body);
+    assert_eq!(chat.say("c"), "one\n", "of what was said before nothing is known");
+    assert_eq!((chat.end(), served.end()), (0, 0));
 }

@@ -42,8 +42,7 @@ fn status_tells_the_head_of_the_journal_the_risk_and_what_an_agent_did_last() {
     );
     assert_eq!(now["agent"]["spent"]["daily"]["tokens"], 42);
     let shown = lazaret(home, &["status", "main"]).run();
-    for part in ["head       record", "turn       ", "spent      42 tokens today", "risks      all"]
-    {
+    for part in ["head       ", "turn       ", "spent      42 tokens today", "risks      all"] {
         assert!(shown.out.contains(part), "{part}: {}", shown.out);
     }
     assert_eq!(lazaret(home, &["daemon", "start"]).run().code, 0);

@@ -77,7 +77,10 @@ pub(crate) async fn consented(
             Ok(())
         }
         Some(_) => {
-            let why = "agree to the policy first: `consent_granted`, or POST /api/consent";
+            let version = &directory.settings.privacy.policy_version.0;
+            let why = format!(
+                "agree to the policy {version} first: `consent_granted`, or POST /api/consent"
+            );
             Err(Refused::new(ErrorCode::ConsentRequired, why))
         }
         None => Err(internal("the books do not answer")),

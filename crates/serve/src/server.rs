@@ -26,6 +26,7 @@ use crate::reload::{self, Reloaded};
 use crate::restart;
 use crate::retention::keep_house;
 use crate::rules::Rules;
+use crate::socket;
 use crate::sockets::Closing;
 use crate::turn::{self, Answered, Asked, Refused};
 use crate::turns::Key;
@@ -224,7 +225,7 @@ impl Handle {
     }
 
     /// Says something to an agent for a user, on the word of the operator at this machine, with the user's limits and
-    /// budget. Gives the session and the answer.
+    /// budget. The user agrees to the version of the policy that is named. Gives the session and the answer.
     ///
     /// # Errors
     /// A code and a sentence, if there is no answer.
@@ -234,6 +235,7 @@ impl Handle {
         agent: &str,
         session: Option<&str>,
         content: &str,
+        agree: Option<&str>,
     ) -> Result<Sent, (String, String)> {
         let refused = |it: Refused| (it.code.as_str().to_owned(), it.message);
         let unknown = |what: &str| (ErrorCode::InvalidMessage.as_str().to_owned(), what.to_owned());
@@ -248,11 +250,14 @@ impl Handle {
         runtime.block_on(async {
             charge(&self.app, user).map_err(refused)?;
             may_use(&self.app.directory(), &known, agent).map_err(refused)?;
+            if let Some(version) = agree {
+                socket::agree(&self.app, &known, version.to_owned()).await.map_err(refused)?;
+            }
             let once = session.is_none();
             let session = open_session(&self.app, &known, agent, session).await.map_err(refused)?;
             let key = Key { user: user.to_owned(), agent: agent.to_owned(), session };
             let said = json!({
-                "by": "operator", "user": user, "agent": agent, "session": key.session,
+                "by": "operator", "user": user, "agent": agent, "session": key.session, "agreed": agree,
             });
             let recorded = self.app.blocking(|app| app.record("serve_said", said).is_ok()).await;
             if recorded != Some(true) {

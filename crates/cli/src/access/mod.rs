@@ -4,6 +4,7 @@ use aegx::timestamp;
 use clap::Subcommand;
 use evidence::{Clock, SystemClock};
 use model::{AgentId, Taint, UserId};
+use policy::access::KnownTools;
 use serde_json::json;
 use vault::access::{AccessError, AccessToken, Issued, Tokens};
 
@@ -121,6 +122,13 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
                 Tokens::in_home(&home).create(&args.user, agents, (now, expires), first)
             })?;
             show_once(&token, &issued, args.json);
+            let users = host::users(&home, &KnownTools::default()).map_err(Failure::usage)?;
+            if !users.is_some_and(|it| it.iter().any(|it| it.name == args.user)) {
+                output::note(&format!(
+                    "users.yaml has no user `{}`: the token opens nothing until it has",
+                    args.user
+                ));
+            }
         }
         Command::Rotate(args) => {
             let tokens = Tokens::in_home(&args.home.dir()?);

@@ -34,6 +34,10 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     let filter = args.filter.to_filter(now, None)?;
     let reader = open::reader(&args.home.journal()?)?;
     let target = Target::from_path(&args.out);
+    if matches!(target, Target::Zip(_)) && args.out.symlink_metadata().is_ok() {
+        let out = args.out.display();
+        return Err(Failure::unable(format!("`{out}` is there already; name a file that is not")));
+    }
     let exported = export(&reader, &filter, target, &timestamp::from_unix(now)).map_err(failure)?;
     if args.json {
         output::json(&json!({
@@ -48,6 +52,11 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         let records = output::count(exported.records, "record");
         let blobs = output::count(exported.blobs, "blob");
         output::line(&format!("exported {records}, {blobs} to {}", args.out.display()));
+        if exported.records == 0 {
+            output::note(
+                "no record is what was asked for: `lazaret evidence query` shows what there is",
+            );
+        }
         if exported.reissued > 0 {
             let count = output::count(exported.reissued, "record");
             output::line(&format!("{count} issued anew without parents of others"));

@@ -77,7 +77,7 @@ impl Backend for Sessions {
             output::note(failure.message());
             "the gateway's own messages say why".to_owned()
         })?;
-        let end = Box::new(move || running.end());
+        let end = Box::new(move || drop(running.end()));
         Ok(Started { gate, servers, naming: self.servers.naming, end })
     }
 }

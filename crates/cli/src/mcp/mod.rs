@@ -55,7 +55,8 @@ use peers::{Program, Spec, Way};
 ///   lazaret mcp serve --config servers.json --http 127.0.0.1:7719
 ///   lazaret mcp trust files trusted
 ///
-/// Exit codes: 0 the client has ended, 2 wrong usage, 3 the server or the daemon could not be started.
+/// Exit codes: 0 the client has ended, 2 wrong usage, 3 the server or the daemon could not be started, or the server
+/// ended by itself with an error.
 #[derive(clap::Args)]
 #[command(
     verbatim_doc_comment,
@@ -138,9 +139,14 @@ fn serve_here(specs: &[Spec], home: &Path, naming: Naming) -> Result<Exit, Failu
     peers::tell_of_cages(specs);
     let (running, servers) = peers::start(specs, home, &gate)?;
     let served = stdio::run(gate, servers, naming, io::stdin(), output);
-    running.end();
-    served.map_err(Failure::unable)?;
-    Ok(Exit::Done)
+    let failed = running.end();
+    let gone = served.map_err(Failure::unable)?;
+    match failed.iter().find(|it| gone.contains(&it.0)) {
+        Some((name, status)) => {
+            Err(Failure::unable(format!("{name}: it ended by itself, with status {status}")))
+        }
+        None => Ok(Exit::Done),
+    }
 }
 
 /// What the server that this line starts would see in a cage beside its folder, or why it cannot be in one.

@@ -50,7 +50,7 @@ pub(super) struct Program {
 /// Servers that run.
 #[derive(Default)]
 pub(super) struct Running {
-    programs: Vec<Piped>,
+    programs: Vec<(String, Piped)>,
     remotes: Vec<Remote>,
 }
 
@@ -79,7 +79,7 @@ impl Running {
         match &spec.way {
             Way::Started(program) => {
                 let (program, server) = program.start(name, home, gate)?;
-                self.programs.push(program);
+                self.programs.push((name.clone(), program));
                 Ok(server)
             }
             Way::Named { url, headers, by } => {
@@ -93,12 +93,22 @@ impl Running {
         }
     }
 
-    /// Ends all of them. Those that are far away are told at once: one that does not answer keeps no other waiting.
-    pub(super) fn end(self) {
-        self.programs.into_iter().for_each(Piped::end);
+    /// Ends all of them, and says which programs had ended with an error, and with which status. Those that are far away are told at
+    /// once: one that does not answer keeps no other waiting.
+    pub(super) fn end(self) -> Vec<(String, i32)> {
+        let mut failed = Vec::new();
+        for (name, mut program) in self.programs {
+            if let Ok(Some(status)) = program.ended()
+                && status != 0
+            {
+                failed.push((name, status));
+            }
+            program.end();
+        }
         let remotes = self.remotes.into_iter();
         let ending: Vec<_> = remotes.map(|it| thread::spawn(move || it.end())).collect();
         ending.into_iter().for_each(|it| drop(it.join()));
+        failed
     }
 }
 

@@ -77,7 +77,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     }
     let socket = match Socket::bind(&doors::socket_path(&home)) {
         Err(SocketError::InUse { .. }) => {
-            let why = "a daemon runs on this state directory, and one process has the gate: end it with `lazaret daemon stop`, or take its place with `lazaret serve --take-over`";
+            let why = "a daemon, or another server, runs on this state directory, and one process has the gate: end it with `lazaret daemon stop`, or take its place with `lazaret serve --take-over`";
             return Err(Failure::refused(why));
         }
         socket => socket.map_err(door::not_bound)?,

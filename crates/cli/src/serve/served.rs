@@ -20,6 +20,7 @@ struct Message {
     agent: String,
     session: Option<String>,
     content: String,
+    agree: Option<String>,
 }
 
 /// The agents of the server, for those who come by the door of talks; their users pay from the same books.
@@ -93,10 +94,11 @@ impl Served for Commands {
     }
 
     fn send(&self, request: &[u8]) -> Value {
-        let Ok(Message { user, agent, session, content }) = serde_json::from_slice(request) else {
+        let Ok(Message { user, agent, session, content, agree }) = serde_json::from_slice(request)
+        else {
             return json!({ "ok": false, "kind": "refused", "error": "no message" });
         };
-        match self.0.send(&user, &agent, session.as_deref(), &content) {
+        match self.0.send(&user, &agent, session.as_deref(), &content, agree.as_deref()) {
             Ok(Sent { session, content, interrupted }) => json!({
                 "ok": true, "session": session, "content": content, "interrupted": interrupted,
             }),

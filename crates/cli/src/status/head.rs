@@ -56,7 +56,8 @@ impl Head {
     pub(super) fn show(&self) {
         if let Some((idx, id, at)) = &self.newest {
             let id: String = id.chars().take(ID_CHARS).collect();
-            output::told(false, &format!("head       record {idx}, {id}, {}", printable(at)));
+            let count = output::count(idx.saturating_add(1), "record");
+            output::told(false, &format!("head       {count}, the last {id}, {}", printable(at)));
         }
         if let Some(kept) = &self.signed {
             let text = format!("signed     the first {} records, {}", kept.size, kept.ts);

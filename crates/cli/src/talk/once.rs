@@ -7,6 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use agent::{Frame, Reached, Turn};
+use clap::builder::NonEmptyStringValueParser;
 use host::agents::{Account, AgentsOptions, new_session};
 use host::ipc::Stop;
 use model::{AgentId, Profile, SessionId, UserId};
@@ -52,6 +53,7 @@ pub(crate) struct Args {
     #[arg(value_parser = AgentId::parse)]
     agent: AgentId,
     /// What you say.
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
     message: String,
     /// For whom.
     #[arg(long, default_value = "me", value_parser = UserId::parse)]

@@ -138,6 +138,9 @@ fn what_is_exported_passes_and_can_be_imported_elsewhere() {
     let exported = object(&evidence("export", &home, &["--session", "session-b", &zip, "--json"]));
     assert_eq!((&exported["records"], &exported["reissued"]), (&7.into(), &4.into()));
     assert_passes(&zip);
+    let none = dir.path().join("none").to_str().unwrap().to_owned();
+    let (code, _, said) = lazaret(&evidence("export", &home, &["--session", "nobody", &none]));
+    assert!(code == 0 && said.contains("no record is what was asked for"), "{said}");
     assert_eq!(exported["signed"], true);
     let key = std::fs::read_to_string(format!("{home}/evidence/checkpoint.pub")).unwrap();
     let key = VerifierKey::parse(key.trim_end()).unwrap();
@@ -148,7 +151,7 @@ fn what_is_exported_passes_and_can_be_imported_elsewhere() {
     let (code, stdout, _) = lazaret(&evidence("export", &home, &["--kind", "web_fetch", &part]));
     assert!(code == 0 && stdout.contains("exported 2 records"), "{stdout}");
     assert_passes(&part);
-    refused(&evidence("export", &home, &[&zip]), 3, &[]);
+    refused(&evidence("export", &home, &[&zip]), 3, &["is there already"]);
     let inside = format!("{home}/evidence/segments/000000000001.seg");
     refused(&evidence("export", &home, &[&inside]), 3, &["in the journal itself"]);
 

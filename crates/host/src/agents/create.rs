@@ -14,6 +14,9 @@ const NAME_BYTES: usize = 8;
 const IDENTITY: &str = "---
 tools:
   allow: [memory, workspace, web]
+# Keys of the vault that its tools get: none. See docs/vault.md, who gets which key.
+credentials:
+  grants: {}
 ---
 You are a helpful assistant. Do what the user asks with the tools that you have, and say plainly what you did and what
 you could not do.

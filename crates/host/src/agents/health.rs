@@ -108,7 +108,7 @@ fn one(asks: &dyn Asks, who: &Caller, model: &str, purse: &Arc<dyn Purse>) -> &'
         price: asks.price(model),
     };
     let Ok(aside) = purse.before(&most) else { return "not_asked" };
-    let outcome = asks.ask(who, &request, &mut |_| Flow::Continue);
+    let outcome = asks.ask_until(who, &request, &|| false, &mut |_| Flow::Continue);
     let (used, word) = match &outcome {
         Ok(answer) => (answer.usage, "ok"),
         Err(error) => (error.usage, error.kind.as_str()),

@@ -12,13 +12,14 @@ use policy::access::Origin;
 use sandbox::cage::Rung;
 
 use super::children::{Children, Place};
+use super::errors::not_kept;
 use super::slots::Slot;
 use super::{Agents, FORCED_WITHIN, error, settings};
 use crate::agent_session::SessionOptions;
 use crate::executor::Delegates;
 use crate::gate::GateError;
 use crate::starter::Starter;
-use crate::worker::{Current, END_WITHIN, IDLE_MAX, READY_WITHIN, Start, Worker};
+use crate::worker::{Current, END_WITHIN, History, IDLE_MAX, READY_WITHIN, Start, Worker};
 
 /// How a session is started.
 pub(super) struct Seat {
@@ -63,7 +64,8 @@ impl Agents {
         // Before anything is read: whoever reloads meanwhile has it started again at the next turn.
         let generation = self.generation.load(Ordering::Acquire);
         if let Some(worker) = slot.worker() {
-            if !worker.is_over() && slot.generation() == generation {
+            let is_current = !worker.is_over() && slot.generation() == generation;
+            if is_current && !self.knows_what_was_deleted(&worker, who)? {
                 return Ok(worker);
             }
             // Whoever takes it out waits until nobody else holds it.
@@ -113,6 +115,13 @@ impl Agents {
         };
         let worker = self.started(&start)?;
         Ok(slot.put(worker, generation))
+    }
+
+    /// Was something said to it that nobody may know any more? Where its words are gone, somebody has deleted them.
+    fn knows_what_was_deleted(&self, worker: &Worker, who: &Caller) -> Result<bool, TurnError> {
+        let history = History::of(&self.home, who).map_err(|it| not_kept(&it.into()))?;
+        let quiet = history.quiet_for().map_err(|it| not_kept(&it.into()))?;
+        Ok(!worker.is_fresh() && quiet.is_none())
     }
 
     /// Starts a worker, and tells whoever looks after the host how that went.

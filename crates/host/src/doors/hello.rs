@@ -31,6 +31,9 @@ pub enum HelloError {
     /// Not the protocol, or another version of it.
     #[error("the daemon speaks `{PROTOCOL}`, not `{0}`; restart it with `lazaret daemon restart`")]
     Version(String),
+    /// Nothing at all: whoever connected only looked whether somebody listens.
+    #[error("nothing was said")]
+    Nothing,
     /// No frame, or too long.
     #[error("no hello of at most {HELLO_BYTES_MAX} bytes")]
     Malformed,
@@ -57,13 +60,19 @@ impl Hello {
         stream.set_read_timeout(Some(HELLO_MAX))?;
         let mut descriptors = Vec::new();
         let mut header = [0; HEADER_BYTES];
-        fill(stream, &mut header, &mut descriptors)?;
+        match fill(stream, &mut header, &mut descriptors)? {
+            0 => return Err(HelloError::Nothing),
+            HEADER_BYTES => {}
+            _ => return Err(HelloError::Malformed),
+        }
         let length = usize::try_from(u32::from_be_bytes(header)).unwrap_or(usize::MAX);
         if length > HELLO_BYTES_MAX {
             return Err(HelloError::Malformed);
         }
         let mut text = vec![0; length];
-        fill(stream, &mut text, &mut descriptors)?;
+        if fill(stream, &mut text, &mut descriptors)? < length {
+            return Err(HelloError::Malformed);
+        }
         stream.set_read_timeout(None)?;
         let text = String::from_utf8(text).map_err(|_| HelloError::Malformed)?;
         let mut words = text.split_ascii_whitespace().map(str::to_owned);
@@ -94,12 +103,12 @@ impl Hello {
     }
 }
 
-/// Reads until `room` is full, and takes the descriptors that come along.
+/// Reads until `room` is full or nothing more comes, says how much was read, and takes the descriptors that come along.
 fn fill(
     stream: &UnixStream,
     room: &mut [u8],
     descriptors: &mut Vec<OwnedFd>,
-) -> Result<(), HelloError> {
+) -> Result<usize, HelloError> {
     let mut got = 0;
     while got < room.len() {
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(DESCRIPTORS_MAX))];
@@ -118,11 +127,11 @@ fn fill(
             }
         }
         if count == 0 {
-            return Err(HelloError::Malformed);
+            break;
         }
         got += count;
     }
-    Ok(())
+    Ok(got)
 }
 
 #[cfg(test)]
@@ -164,6 +173,8 @@ mod tests {
             matches!(said(&frame("lazaret/2 hook")), Err(HelloError::Version(it)) if it == "lazaret/2")
         );
         assert!(matches!(said(&frame("")), Err(HelloError::Malformed)));
+        assert!(matches!(said(b"\0\0\0\x10lazaret/1"), Err(HelloError::Malformed)));
+        assert!(matches!(said(&[]), Err(HelloError::Nothing)));
         assert!(matches!(said(&[0, 0]), Err(HelloError::Malformed)));
         assert!(matches!(said(&[0xff; 8]), Err(HelloError::Malformed)));
         assert!(matches!(said(b"\0\0\0\x02\xff\xfe"), Err(HelloError::Malformed)));

@@ -30,7 +30,7 @@ use crate::gate::Gate;
 use crate::ipc::serve::each_connection;
 use crate::ipc::{Ends, FrameError, Limits, Socket, Stop, read, write};
 use calls::Calls;
-use hello::{Hello, PROTOCOL};
+use hello::{Hello, HelloError, PROTOCOL};
 use hook::{HookDoor, Lineage};
 
 pub use agent::{AgentRequest, Handed};
@@ -183,6 +183,7 @@ impl<'a> Doors<'a> {
     fn connection(&self, stream: UnixStream) {
         let hello = match Hello::read(&stream) {
             Ok(hello) => hello,
+            Err(HelloError::Nothing) => return,
             Err(error) => {
                 self.hook.refused_frame(&error.to_string());
                 return self.say(&stream, format!("{PROTOCOL} no {error}").as_bytes());

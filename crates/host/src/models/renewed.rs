@@ -38,15 +38,6 @@ impl RenewedModels {
 }
 
 impl Asks for RenewedModels {
-    fn ask(
-        &self,
-        who: &Caller,
-        request: &Request,
-        on_piece: &mut dyn FnMut(Piece) -> Flow,
-    ) -> Result<Answer, LlmError> {
-        self.now().ask(who, request, on_piece)
-    }
-
     fn ask_until(
         &self,
         who: &Caller,

@@ -113,6 +113,7 @@ mod tests {
 
     use super::*;
     use crate::executor::question;
+    use crate::models::Cancelled;
     use crate::worker::shared::{Bounds, tokens};
     use crate::worker::turn::TurnLimits;
 
@@ -124,10 +125,11 @@ mod tests {
     }
 
     impl Asks for Ten {
-        fn ask(
+        fn ask_until(
             &self,
             _: &Caller,
             request: &Request,
+            _: Cancelled<'_>,
             _: &mut dyn FnMut(Piece) -> Flow,
         ) -> Result<Answer, LlmError> {
             assert!(request.tools.is_empty());

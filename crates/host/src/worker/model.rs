@@ -11,31 +11,18 @@ use crate::models::{Cancelled, Catalog, Models};
 
 /// Asks models in the session of a caller, through the gate.
 pub trait Asks: Send + Sync {
-    /// Asks once. Pieces of the answer are handed over as they come.
+    /// Asks once. Pieces of the answer are handed over as they come. Nobody waits for it once `is_cancelled` says so: then it ends
+    /// where it is.
     ///
     /// # Errors
     /// If the gate refuses it, or no model gives a whole answer. What was used is in the error.
-    fn ask(
-        &self,
-        who: &Caller,
-        request: &Request,
-        on_piece: &mut dyn FnMut(Piece) -> Flow,
-    ) -> Result<Answer, LlmError>;
-
-    /// Asks once. Nobody waits for the answer once `is_cancelled` says so: then it ends where it is.
-    ///
-    /// # Errors
-    /// As [`Asks::ask`].
     fn ask_until(
         &self,
         who: &Caller,
         request: &Request,
         is_cancelled: Cancelled<'_>,
         on_piece: &mut dyn FnMut(Piece) -> Flow,
-    ) -> Result<Answer, LlmError> {
-        let _ = is_cancelled;
-        self.ask(who, request, on_piece)
-    }
+    ) -> Result<Answer, LlmError>;
 
     /// What a model costs, where that is known: as much as the dearest, where the name is that of a task that has several.
     fn price(&self, model: &str) -> Option<Price>;
@@ -67,15 +54,6 @@ pub trait Asks: Send + Sync {
 }
 
 impl Asks for Models {
-    fn ask(
-        &self,
-        who: &Caller,
-        request: &Request,
-        on_piece: &mut dyn FnMut(Piece) -> Flow,
-    ) -> Result<Answer, LlmError> {
-        Models::ask(self, who, request, on_piece)
-    }
-
     fn ask_until(
         &self,
         who: &Caller,

@@ -33,6 +33,7 @@ use super::watched::Watched;
 use crate::agent_session::{AgentSession, SessionOptions};
 use crate::gate::Gate;
 use crate::ipc::Stop;
+use crate::models::Cancelled;
 use crate::starter::Starter;
 
 /// A model that says the same, and notes what it was asked. It does not answer while somebody shuts its door.
@@ -51,10 +52,11 @@ impl Model {
 }
 
 impl Asks for Model {
-    fn ask(
+    fn ask_until(
         &self,
         _: &Caller,
         request: &Request,
+        _: Cancelled<'_>,
         on_piece: &mut dyn FnMut(Piece) -> Flow,
     ) -> Result<Answer, LlmError> {
         self.asked.lock().unwrap().push(request.clone());

@@ -54,7 +54,8 @@ pub enum RunError {
     Naming(usize),
 }
 
-/// Runs a session until the client closes its input, and whatever it still waits for has come or takes too long.
+/// Runs a session until the client closes its input, and whatever it still waits for has come or takes too long. Says which servers
+/// had closed their output before that.
 ///
 /// Threads of a server end when its pipes close: whoever started the server ends it afterwards.
 pub fn run(
@@ -63,15 +64,21 @@ pub fn run(
     naming: Naming,
     client_input: impl Read + Send + 'static,
     client_output: impl Sink + 'static,
-) -> Result<(), RunError> {
+) -> Result<Vec<String>, RunError> {
     let names: Vec<&str> = servers.iter().map(|it| it.name.as_str()).collect();
     let session = match (naming, names.as_slice()) {
         (Naming::Plain, [name]) => Session::single(Arc::clone(&gate), name, Instant::now())?,
         (Naming::Plain, names) => return Err(RunError::Naming(names.len())),
         (Naming::Prefixed, names) => Session::aggregate(Arc::clone(&gate), names, Instant::now())?,
     };
-    let (inputs, outputs): (Vec<_>, Vec<_>) =
-        servers.into_iter().map(|it| (it.input, it.output)).unzip();
+    let mut inputs = Vec::with_capacity(servers.len());
+    let (names, outputs): (Vec<_>, Vec<_>) = servers
+        .into_iter()
+        .map(|it| {
+            inputs.push(it.input);
+            (it.name, it.output)
+        })
+        .unzip();
     let driver = Arc::new(Driver {
         gate,
         session: Mutex::new(session),
@@ -79,6 +86,7 @@ pub fn run(
         client: Arc::new(Queue::new(Box::new(client_output))),
         servers: inputs.into_iter().map(|it| Arc::new(Queue::new(it))).collect(),
         has_client_ended: AtomicBool::new(false),
+        gone: Mutex::default(),
     });
     start_writer("mcp-client-out", Arc::clone(&driver.client))?;
     for queue in &driver.servers {
@@ -94,7 +102,8 @@ pub fn run(
     let read = move || reader.read_client(client_input);
     thread::Builder::new().name("mcp-client-in".to_owned()).spawn(read)?;
     driver.wait_until_done();
-    Ok(())
+    let gone = std::mem::take(&mut *driver.gone());
+    Ok(gone.into_iter().filter_map(|it| names.get(it).cloned()).collect())
 }
 
 struct Driver {
@@ -105,6 +114,8 @@ struct Driver {
     client: Arc<Queue>,
     servers: Vec<Arc<Queue>>,
     has_client_ended: AtomicBool,
+    /// Servers that ended before the client did.
+    gone: Mutex<Vec<usize>>,
 }
 
 impl Driver {
@@ -208,6 +219,9 @@ impl Driver {
                 Err(error) => break format!("its output cannot be read ({error})"),
             }
         };
+        if !self.has_ended() {
+            self.gone().push(server);
+        }
         self.step(|session, now| session.server_gone(server, &reason, now));
         if let Some(queue) = self.servers.get(server) {
             queue.close();
@@ -245,6 +259,10 @@ impl Driver {
 
     fn has_ended(&self) -> bool {
         self.has_client_ended.load(Ordering::SeqCst)
+    }
+
+    fn gone(&self) -> MutexGuard<'_, Vec<usize>> {
+        self.gone.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn lock(&self) -> MutexGuard<'_, Session> {
