@@ -40,8 +40,16 @@ impl Machine {
     }
 
     fn run(&self, words: &[&str]) -> Ran<String> {
+        self.run_in(&self.at("home"), words)
+    }
+
+    fn run_in(&self, folder: &Path, words: &[&str]) -> Ran<String> {
         let mut command = Command::new(self.at("bin/lazaret"));
-        command.args(words).env("HOME", self.at("home")).env("LAZARET_HOME", self.at("state"));
+        command
+            .current_dir(folder)
+            .args(words)
+            .env("HOME", self.at("home"))
+            .env("LAZARET_HOME", self.at("state"));
         command.env_remove("CLAUDE_CONFIG_DIR").env_remove("XDG_CONFIG_HOME");
         command.run()
     }
@@ -107,6 +115,29 @@ fn a_server_that_was_added_later_and_a_gateway_that_is_gone_are_named() {
         let said = machine.run(command).good().out;
         assert!(said.contains("`later`") && !said.contains("`notes`"), "{said}");
     }
+}
+
+#[test]
+fn a_server_that_a_project_brings_is_named_to_whoever_stands_in_it() {
+    let machine = Machine::new();
+    machine.init();
+    let project = machine.at("project");
+    fs::create_dir_all(&project).unwrap();
+    let config = json!({ "mcpServers": { "brought": { "command": "./srv" } } }).to_string();
+    fs::write(project.join(".mcp.json"), config).unwrap();
+    assert_eq!(named(&machine.verify()), []);
+    for command in [["verify", "--agent=claude"].as_slice(), &["status"]] {
+        let said = machine.run_in(&project, command).good().out;
+        assert!(said.contains("`brought`") && said.contains("init --project ."), "{said}");
+    }
+    machine.run_in(&project, &["init", "--project", ".", "--yes", "--by", "me"]).good();
+    let said = machine.run_in(&project, &["verify", "--agent=claude"]).good().out;
+    assert!(!said.contains("`brought`"), "{said}");
+    // Our own proof that calls are denied is no alarm.
+    let told = machine.run(&["notifications"]).good();
+    assert!(!told.out.contains("shell-erase-root"), "{}", told.out);
+    let hook = ["evidence", "query", "--session", "claude:lazaret-verify", "--json"];
+    assert!(machine.run(&hook).good().out.contains("shell-erase-root"), "it is on record");
 }
 
 #[test]

@@ -14,6 +14,8 @@ use crate::surroundings::Surroundings;
 
 /// What to do where `lazaret init` can do it.
 const NEXT: &str = "next step: `lazaret init`";
+/// The same where it is a project's file.
+const NEXT_IN_PROJECT: &str = "next step: `lazaret init --project .`";
 
 /// A server that no gateway is before.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -37,11 +39,13 @@ pub fn past_gateway(around: &Surroundings, host: Host) -> Vec<PastGateway> {
             Ok(Some(text)) => defined(host, &text),
             Err(why) => Err(why),
         };
+        let is_projects = around.project.as_ref().is_some_and(|it| file.starts_with(it));
+        let next = if is_projects { NEXT_IN_PROJECT } else { NEXT };
         match servers {
             Ok(servers) => {
                 let open = servers.into_iter().filter(|it| !is_off(&it.1));
                 all.extend(open.filter_map(|(name, server)| {
-                    let why = why(around, host, &name, &server)?;
+                    let why = why(around, host, (&name, &server), next)?;
                     Some(PastGateway { name: Some(name), file: file.clone(), why })
                 }));
             }
@@ -60,12 +64,12 @@ fn is_off(server: &Map<String, Value>) -> bool {
 fn why(
     around: &Surroundings,
     host: Host,
-    name: &str,
-    server: &Map<String, Value>,
+    (name, server): (&str, &Map<String, Value>),
+    next: &str,
 ) -> Option<String> {
     let line = mcp::command_line(server).filter(|it| mcp::is_wrapped(it, &around.lazaret));
     if let Some(program) = line.as_deref().and_then(<[String]>::first) {
-        let why = format!("its gateway `{program}` is not there or cannot be run; {NEXT}");
+        let why = format!("its gateway `{program}` is not there or cannot be run; {next}");
         return (!is_there(around, program)).then_some(why);
     }
     let cages = Cages { all: false, known: None };
@@ -75,7 +79,7 @@ fn why(
     };
     Some(match mcp::fate(name, server, host, &gateway) {
         Fate::Leave(why) => format!("it does not go through the gateway: {why}"),
-        Fate::Wrapped | Fate::Wrap(..) => format!("it does not go through the gateway; {NEXT}"),
+        Fate::Wrapped | Fate::Wrap(..) => format!("it does not go through the gateway; {next}"),
     })
 }
 

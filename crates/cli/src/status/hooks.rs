@@ -6,8 +6,8 @@ use setup::{Host, PastGateway, Wiring, past_gateway, wiring};
 
 use crate::home::Home;
 use crate::output::{self, Paint};
-use crate::wire::surroundings;
 use crate::wire::verify::{self, Heard};
+use crate::wire::{project_here, surroundings};
 
 /// The hooks of one agent.
 pub(super) struct OfHost {
@@ -25,7 +25,7 @@ pub(super) struct OfHost {
 /// Every agent that is wired, or was heard; `doors` is what the daemon says of itself.
 pub(super) fn all(home: &Home, doors: Option<&Value>) -> Vec<OfHost> {
     // Without our hook program beside this one nothing of it can be wired.
-    let around = surroundings(home, None).ok();
+    let around = surroundings(home, project_here()).ok();
     let called = verify::called(home, doors);
     let all = Host::ALL.into_iter().map(|host| {
         let wired = around.as_ref().map(|it| wiring(it, host)).unwrap_or(Wiring::NotInstalled);

@@ -41,6 +41,12 @@ pub(crate) fn surroundings(home: &Home, project: Option<PathBuf>) -> Result<Surr
     })
 }
 
+/// The project that somebody stands in: an agent that is started here reads its configuration, too.
+pub(crate) fn project_here() -> Option<PathBuf> {
+    let here = std::env::current_dir().ok()?;
+    (std::env::home_dir().as_ref() != Some(&here)).then_some(here)
+}
+
 /// The state directory, as every command that is wired names it. Hosts start those in folders of their own, where a
 /// relative path would be another one.
 fn state(home: &Home) -> Result<PathBuf, Failure> {

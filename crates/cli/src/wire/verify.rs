@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use setup::{Host, PastGateway, Surroundings, Wiring, find, past_gateway, wiring};
 use store::Oversight as _;
 
-use super::surroundings;
+use super::{project_here, surroundings};
 use crate::failure::{Exit, Failure};
 use crate::home::Home;
 use crate::output::{self, Paint};
@@ -23,8 +23,8 @@ use crate::sessions;
 /// For each agent: is the hook in its configuration, and does it deny a call that must never run? The call is only
 /// described to the hook, by us; nothing runs it. `verified`: that, and the agent itself has called the hook since the
 /// file that has the hook was changed last. `adapter only`: our side works, and the agent has not called since.
-/// `not verified`: why. MCP servers of its configuration that do not go through the gateway, or by one that is not
-/// there, are named.
+/// `not verified`: why. MCP servers of its configuration, or of the project that you stand in, that do not go through the
+/// gateway, or by one that is not there, are named.
 ///
 /// Exit codes: 0 every agent that is wired is verified or answers, 1 one does not.
 #[derive(clap::Args)]
@@ -150,7 +150,7 @@ pub(crate) fn server_line(host: Host, it: &PastGateway) -> String {
 }
 
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
-    let around = surroundings(&args.home, None)?;
+    let around = surroundings(&args.home, project_here())?;
     let which: Vec<Host> = match args.agents.as_slice() {
         [] => find(&around).iter().map(|it| it.host).collect(),
         some => some.to_vec(),

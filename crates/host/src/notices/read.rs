@@ -4,7 +4,10 @@ use aegx::{Digest, Record, RecordType};
 use serde_json::Value;
 
 use super::{Level, Notice};
+use crate::doors::hook::CANARY_SESSION;
 
+/// The rule that denies what `lazaret verify` describes to a hook.
+const CANARY_RULE: &str = "shell-erase-root";
 /// The longest message, in characters.
 const MESSAGE_CHARS_MAX: usize = 400;
 
@@ -14,6 +17,9 @@ pub fn of(idx: u64, id: Digest, record: &Record, content: &Value) -> Option<Noti
     let text = |key: &str| content.get(key).and_then(Value::as_str);
     let meta = |key: &str| record.meta.get(key).and_then(Value::as_str);
     let kind = meta("kind").unwrap_or_default();
+    if is_canary(meta("session").unwrap_or_default(), content) {
+        return None;
+    }
     let (level, message) = said(record, kind, content)?;
     let message: String = message.chars().take(MESSAGE_CHARS_MAX).collect();
     let source = match text("surface") {
@@ -31,6 +37,13 @@ pub fn of(idx: u64, id: Digest, record: &Record, content: &Value) -> Option<Noti
         session: meta("session").map(str::to_owned),
         action: action(kind, content, id),
     })
+}
+
+/// Is it the call that `lazaret verify` has a hook deny? Any other call of that session is told.
+fn is_canary(session: &str, content: &Value) -> bool {
+    let is = |key: &str, what: &str| content.get(key).and_then(Value::as_str) == Some(what);
+    let in_session = session.rsplit(':').next() == Some(CANARY_SESSION);
+    in_session && is("decision", "deny") && is("rule", CANARY_RULE)
 }
 
 /// How much it matters, and what to say.
@@ -280,6 +293,23 @@ mod tests {
         let found = notice("ToolCall", "web_fetch", &["UNTRUSTED"], &asked).unwrap();
         assert_eq!((found.level, found.source), (Level::Warn, "NET"));
         assert_eq!(found.action.as_deref(), Some("lazaret approvals show 123e4567"));
+    }
+
+    #[test]
+    fn the_canary_of_verify_is_no_alarm_and_nothing_else_of_its_session_is_silent() {
+        let of_session = |session: &str, rule: &str| {
+            let content = json!({ "decision": "deny", "rule": rule, "tool": "Bash" });
+            let record: Record = serde_json::from_value(json!({
+                "recordId": "00", "type": "ToolCall", "principal": "SYS", "taint": [], "parents": [],
+                "meta": { "ts": "2026-01-01T00:00:00Z", "kind": "shell_exec", "session": session },
+                "payload": { "inline": content },
+            }))
+            .unwrap();
+            of(7, Digest::of(b"x"), &record, &content)
+        };
+        assert_eq!(of_session("claude:lazaret-verify", CANARY_RULE), None);
+        assert!(of_session("claude:lazaret-verify", "act-not-asked-for").is_some());
+        assert!(of_session("claude:other", CANARY_RULE).is_some());
     }
 
     #[test]
