@@ -3,7 +3,7 @@
 use llm::{Block, ErrorKind, LlmError, Message, Request, Role, ToolDefinition};
 use model::ipc::{self, IpcError, LlmCall, TurnBlock, TurnContent};
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 /// What a message asks that leaves the choice of a provider to the settings.
 const ROUTER: &str = "router";
@@ -17,7 +17,7 @@ const NUL: &str = "\\u0000";
 struct Asked<'a> {
     action: &'static str,
     provider: &'a str,
-    messages: Vec<Value>,
+    messages: Vec<Said<'a>>,
     #[serde(skip_serializing_if = "str::is_empty")]
     model: &'a str,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
@@ -30,11 +30,33 @@ struct Asked<'a> {
     max_tokens: Option<u32>,
 }
 
+/// A turn of the conversation.
+#[derive(Serialize)]
+struct Said<'a> {
+    role: &'static str,
+    content: Content<'a>,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Content<'a> {
+    Text(&'a str),
+    Blocks(Vec<Part<'a>>),
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Part<'a> {
+    Text { text: &'a str },
+    ToolUse { id: &'a str, name: &'a str, input: Value },
+    ToolResult { tool_use_id: &'a str, content: &'a str, is_error: bool },
+}
+
 /// The message that asks what `request` asks. A NUL has no business in a prompt and becomes `U+FFFD`.
 pub(super) fn of(request: &Request) -> Vec<u8> {
     let mut messages = Vec::new();
     if !request.system.is_empty() {
-        messages.push(json!({"role": "system", "content": request.system}));
+        messages.push(Said { role: "system", content: Content::Text(&request.system) });
     }
     messages.extend(request.messages.iter().map(turn));
     let (provider, model) = match request.model.split_once('/') {
@@ -53,10 +75,18 @@ pub(super) fn of(request: &Request) -> Vec<u8> {
     };
     // What cannot be written is no message, and refused as one.
     let text = serde_json::to_string(&asked).unwrap_or_default();
-    match text.contains(NUL) {
+    match has_nul(&text) {
         false => text.into_bytes(),
         true => without_nul(&text),
     }
+}
+
+/// Is there a NUL in a text that is written as JSON? Our own tools name its escape in patterns, where its backslash is escaped itself.
+fn has_nul(text: &str) -> bool {
+    text.match_indices(NUL).any(|(at, _)| {
+        let before = text.bytes().take(at).rev().take_while(|it| *it == b'\\');
+        before.count() % 2 == 0
+    })
 }
 
 /// The same message without NULs, where what looks like one is one.
@@ -74,23 +104,23 @@ pub(super) fn invalid(error: &IpcError) -> LlmError {
     LlmError::new(ErrorKind::Invalid, format!("{error}: {issues}"))
 }
 
-fn turn(message: &Message) -> Value {
+fn turn(message: &Message) -> Said<'_> {
     let role = match message.role {
         Role::User => "user",
         Role::Assistant => "assistant",
     };
-    json!({"role": role, "content": message.content.iter().map(block).collect::<Value>()})
+    Said { role, content: Content::Blocks(message.content.iter().map(part).collect()) }
 }
 
-fn block(block: &Block) -> Value {
+fn part(block: &Block) -> Part<'_> {
     match block {
-        Block::Text { text } => json!({"type": "text", "text": text}),
+        Block::Text { text } => Part::Text { text },
         Block::ToolUse { id, name, input } => {
-            json!({"type": "tool_use", "id": id, "name": name, "input": llm::as_object(input)})
+            Part::ToolUse { id, name, input: llm::as_object(input) }
         }
-        Block::ToolResult { tool_use_id, content, is_error } => json!({
-            "type": "tool_result", "tool_use_id": tool_use_id, "content": content, "is_error": is_error,
-        }),
+        Block::ToolResult { tool_use_id, content, is_error } => {
+            Part::ToolResult { tool_use_id, content, is_error: *is_error }
+        }
     }
 }
 
@@ -168,5 +198,48 @@ fn read(block: &TurnBlock) -> Block {
             content: it.content.as_str().to_owned(),
             is_error: it.is_error.unwrap_or_default(),
         },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_nul_is_replaced_and_what_only_names_one_stays() {
+        let tool = |pattern: &str| ToolDefinition {
+            name: "t".to_owned(),
+            description: String::new(),
+            parameters: json!({ "pattern": pattern }),
+        };
+        let asked = |text: &str, pattern: &str| -> Value {
+            let text = text.to_owned();
+            let content = vec![Block::Text { text }];
+            let messages = vec![Message { role: Role::User, content }];
+            let request = Request {
+                model: String::new(),
+                system: String::new(),
+                messages,
+                tools: vec![tool(pattern)],
+                max_tokens: None,
+                temperature: None,
+                effort: None,
+            };
+            serde_json::from_slice(&of(&request)).unwrap()
+        };
+        let both = |it: &Value| {
+            [it.pointer("/messages/0/content/0/text"), it.pointer("/tools/0/parameters/pattern")]
+                .map(|it| it.unwrap().as_str().unwrap().to_owned())
+        };
+        assert_eq!(both(&asked("a\0b", "^[^\\u0000]*$")), ["a\u{fffd}b", "^[^\\u0000]*$"]);
+        assert_eq!(both(&asked("\\\0", "\0\\u0000")), ["\\\u{fffd}", "\u{fffd}\\u0000"]);
+        for text in ["\\u0000", "\\\\u0000", "u0000"] {
+            assert!(!has_nul(&serde_json::to_string(text).unwrap()), "{text}");
+        }
+        for text in ["\0", "\\\0", "\\\\\0", "\\u0000\0"] {
+            assert!(has_nul(&serde_json::to_string(text).unwrap()), "{text}");
+        }
     }
 }
