@@ -42,6 +42,16 @@ pub struct Outcome {
     pub(crate) part: Option<Part>,
 }
 
+/// So much of what is wrong with a call a model is told at most.
+const DETAILS_MAX: usize = 8;
+
+/// What is wrong at one place of a call.
+fn detail(it: &Value) -> String {
+    let message = it.get("message").and_then(Value::as_str).or(it.as_str()).unwrap_or_default();
+    let path = it.get("path").map(|it| it.as_str().map_or_else(|| it.to_string(), str::to_owned));
+    path.map_or_else(|| message.to_owned(), |path| format!("{path}: {message}"))
+}
+
 impl Outcome {
     /// A call that was none.
     #[must_use]
@@ -77,6 +87,8 @@ impl Outcome {
         if let Some(issues) = fields.get("issues") {
             lines.push(format!("Issues: {issues}"));
         }
+        let details = fields.get("details").and_then(Value::as_array);
+        lines.extend(details.into_iter().flatten().take(DETAILS_MAX).map(detail));
         if denied {
             lines.push("Do not try to reach the same by another way; go on without it, or say what you need.".to_owned());
         }
@@ -97,6 +109,17 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn a_model_is_told_what_is_wrong_with_its_call() {
+        let answer = json!({
+            "ok": false, "error": "Validation failed for action \"file_read\"",
+            "details": [{ "path": "path", "message": "a text is wanted" }, "and more"],
+        });
+        let outcome = Outcome::of(&answer);
+        assert_eq!(outcome.fate, Fate::Failed);
+        assert!(outcome.text.ends_with("\npath: a text is wanted\nand more"), "{}", outcome.text);
+    }
 
     #[test]
     fn denials_carry_rule_remedy_and_fix() {

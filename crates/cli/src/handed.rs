@@ -7,6 +7,7 @@ use host::doors::client::Connection;
 use host::ipc::FrameError;
 use serde_json::Value;
 
+use crate::daemon;
 use crate::failure::Failure;
 use crate::output;
 
@@ -19,8 +20,16 @@ pub(crate) fn over(
     asked: &[u8],
     policy: Option<&Path>,
 ) -> Result<Option<Connection>, Failure> {
-    let connection = Connection::open(home, door, bring);
-    let Some(mut connection) = connection.map_err(Failure::unable)? else { return Ok(None) };
+    let open = || Connection::open(home, door, bring).map_err(Failure::unable);
+    let connection = match open()? {
+        // Hooks of agents need the daemon: whoever had the gate alone would have every call of theirs refused.
+        None if policy.is_none() && setup::is_wired(home) => {
+            daemon::start(home)?;
+            open()?
+        }
+        found => found,
+    };
+    let Some(mut connection) = connection else { return Ok(None) };
     if policy.is_some() {
         return Err(Failure::usage(
             "the daemon runs and decides by the rules of the state directory: put yours into its `policy`, or end it \

@@ -2,6 +2,7 @@
 
 use std::io::{self, IsTerminal, Write};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use aegx::Sorted;
 use aegx::verify::{is_hidden, printable};
@@ -9,9 +10,23 @@ use indicatif::ProgressBar;
 use serde_json::Value;
 use vault::shape::redact;
 
+/// Could something not be written, though somebody reads it?
+static LOST: AtomicBool = AtomicBool::new(false);
+
 /// One line for people or scripts. Answers whether anybody is still reading.
 pub(crate) fn line(text: &str) -> bool {
-    writeln!(io::stdout(), "{text}").is_ok()
+    let written = writeln!(io::stdout(), "{text}");
+    if written.as_ref().is_err_and(|it| it.kind() != io::ErrorKind::BrokenPipe) {
+        LOST.store(true, Ordering::Relaxed);
+    }
+    written.is_ok()
+}
+
+/// Was a part of the result lost, by a full disk for one? A pipe that nobody reads on is no loss.
+pub(crate) fn is_lost() -> bool {
+    let flushed = io::stdout().flush();
+    let is_lost = flushed.is_err_and(|it| it.kind() != io::ErrorKind::BrokenPipe);
+    is_lost || LOST.load(Ordering::Relaxed)
 }
 
 /// How the program speaks, by its options.

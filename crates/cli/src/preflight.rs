@@ -10,7 +10,7 @@ use model::AgentId;
 use policy::access::{Global, KnownTools, Manifest};
 use sandbox::cage::Hold;
 use serde_json::json;
-use vault::access::Tokens;
+use vault::access::{Issued, Tokens};
 
 use crate::credentials;
 use crate::failure::{Exit, Failure};
@@ -102,8 +102,13 @@ fn who(home: &Path, manifest: &Manifest) -> Result<[Row; 2], Failure> {
     let next = "list somebody in users.yaml, and open the manifest to them";
     let who = row("users", !open.is_empty(), format!("open to {}", listed(&open)), next);
     let now = SystemClock.unix_seconds();
-    let issued = Tokens::in_home(home).list().map_err(Failure::unable)?;
-    let good = issued.iter().filter(|it| it.is_in_force(now) && open.contains(&it.user.as_str()));
+    let issued = Tokens::in_home(home).list().map_err(Failure::usage)?;
+    let opens = |it: &&Issued| {
+        let its =
+            it.agents.as_ref().is_none_or(|it| it.iter().any(|it| it == manifest.agent.as_str()));
+        its && it.is_in_force(now) && open.contains(&it.user.as_str())
+    };
+    let good = issued.iter().filter(opens);
     let good = good.count();
     let has_own =
         |it: &&policy::access::User| !it.token_hash.is_empty() && open.contains(&it.name.as_str());

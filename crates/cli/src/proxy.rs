@@ -99,7 +99,15 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
 
 fn serve(home: &Path, way_out: WayOut, stop: &Stop) -> Result<(), Failure> {
     match way_out {
-        WayOut::Daemon(mut connection) => handed::ended(connection.wait(stop)).map(drop),
+        WayOut::Daemon(mut connection) => {
+            let ended = connection.wait(stop);
+            if !stop.wait(Duration::ZERO) {
+                return Err(Failure::unable(
+                    "the daemon has ended, and the proxy with it: start it again, for new tokens",
+                ));
+            }
+            handed::ended(ended).map(drop)
+        }
         WayOut::Here(both) => {
             let (gate, proxying) = *both;
             let control = door::bind(home)?;

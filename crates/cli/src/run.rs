@@ -12,6 +12,7 @@ use crate::{
     status, taint, talk, trust, vault, wire, workers,
 };
 
+use crate::failure::Exit;
 use crate::output::{Color, Manner};
 
 /// A security runtime for AI agents.
@@ -192,6 +193,10 @@ pub(crate) fn run() -> ExitCode {
         output::error(failure.message());
         failure.exit()
     });
+    if matches!(exit, Exit::Done) && output::is_lost() {
+        output::error("what was to be said could not be written to stdout");
+        return ExitCode::from(Exit::Unable as u8);
+    }
     ExitCode::from(exit as u8)
 }
 

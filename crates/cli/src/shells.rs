@@ -1,7 +1,7 @@
 //! `lazaret completions` and `lazaret man`: what shells and `man` are told of the commands.
 
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Command;
 use clap_complete::Shell;
@@ -45,23 +45,24 @@ pub(crate) fn completions(args: &CompletionsArgs, mut program: Command) -> Resul
 pub(crate) fn man(args: &ManArgs, mut program: Command) -> Result<Exit, Failure> {
     std::fs::create_dir_all(&args.dir)
         .map_err(|error| Failure::usage(format!("`{}`: {error}", args.dir.display())))?;
+    let dir = files::resolved(&args.dir).map_err(Failure::unable)?;
     program.build();
-    let count = write(args, &program, "lazaret")?;
+    let count = write(&dir, &program, "lazaret")?;
     output::line(&format!("{} in {}", output::count(count, "page"), args.dir.display()));
     Ok(Exit::Done)
 }
 
 /// Writes the page of a command and of all below it; gives how many.
-fn write(args: &ManArgs, command: &Command, name: &str) -> Result<u64, Failure> {
+fn write(dir: &Path, command: &Command, name: &str) -> Result<u64, Failure> {
     let mut page = Vec::new();
     let shown = command.clone().bin_name(name.replace('-', " "));
     Man::new(shown).title(name.to_owned()).render(&mut page).map_err(Failure::unable)?;
-    let path = files::safe_path(&args.dir, &[&format!("{name}.1")]).map_err(Failure::usage)?;
+    let path = files::safe_path(dir, &[&format!("{name}.1")]).map_err(Failure::usage)?;
     files::private::replace(&path, &page).map_err(Failure::unable)?;
     let mut count = 1;
     for below in command.get_subcommands().filter(|it| !it.is_hide_set()) {
         if below.get_name() != "help" {
-            count += write(args, below, &format!("{name}-{}", below.get_name()))?;
+            count += write(dir, below, &format!("{name}-{}", below.get_name()))?;
         }
     }
     Ok(count)

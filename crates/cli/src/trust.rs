@@ -8,6 +8,7 @@ use host::trust::{Trust, TrustError, Trusted};
 use serde_json::json;
 
 use crate::act::{Act, By};
+use crate::approvals::answer::settle_folders;
 use crate::failure::{Exit, Failure};
 use crate::home::Home;
 use crate::output;
@@ -85,6 +86,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         trust.keep(&home).map_err(failure)?;
         Fetched::change(&home, |it| it.remove_below(&folder)).map_err(failure)
     })?;
+    settle_folders(&args.home, &args.by.user()?, &folder)?;
     Ok(tell(args, &folder, "trusted"))
 }
 

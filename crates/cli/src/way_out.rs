@@ -11,6 +11,7 @@ use host::{ProxyRequest, Proxying};
 use crate::failure::Failure;
 use crate::gate::setup::{self, Gate};
 use crate::handed;
+use crate::output;
 
 /// Whoever answers.
 pub(crate) enum WayOut {
@@ -47,7 +48,16 @@ impl WayOut {
     /// Ends it in order.
     pub(crate) fn end(self) -> Result<(), Failure> {
         match self {
-            Self::Daemon(mut connection) => handed::ended(connection.end()).map(drop),
+            Self::Daemon(mut connection) => match connection.end() {
+                // What used it has ended by itself, and is no failure.
+                Err(_) => {
+                    output::note(
+                        "the daemon has ended meanwhile: from then on there was no way out",
+                    );
+                    Ok(())
+                }
+                said => handed::ended(said).map(drop),
+            },
             Self::Here(both) => {
                 let (gate, proxying) = *both;
                 let ended = proxying.end(&gate);

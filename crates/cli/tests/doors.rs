@@ -245,11 +245,23 @@ fn a_folder_that_is_not_known_is_asked_about_once_and_a_yes_trusts_it() {
     let folder = state.work().display().to_string();
     assert!(waiting[0].to_string().contains(&folder), "{waiting:?}");
     let id = waiting[0]["id"].as_str().unwrap().to_owned();
+    let ran = state.run(&["approvals", "approve", &id, "--session", "--yes", "--by", "me"]);
+    assert!(ran.code == 2 && ran.err.contains("trust --remove"), "{}", ran.err);
     let ran = state.run(&["approvals", "approve", &id, "--yes", "--by", "me"]);
-    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert!(ran.code == 0 && ran.out.contains("trust --remove"), "{}{}", ran.out, ran.err);
     assert!(state.run(&["trust", "--list"]).out.contains(&folder));
     assert_eq!(state.hook("SessionStart", json!({ "source": "startup" })), "");
     assert_eq!(state.count("folder_trusted"), 1);
+}
+
+#[test]
+fn a_folder_that_is_trusted_by_command_is_asked_about_no_longer() {
+    let state = State::new();
+    state.hook("SessionStart", json!({ "source": "startup" }));
+    assert_eq!(state.run(&["approvals", "--json"]).objects().len(), 1);
+    let folder = state.work().display().to_string();
+    state.run(&["trust", &folder, "--by", "me"]).good();
+    assert_eq!(state.run(&["approvals", "--json"]).objects(), [] as [Value; 0]);
 }
 
 #[test]

@@ -169,6 +169,11 @@ fn a_server_that_is_not_there_or_fails_is_told_in_a_cage_too() {
     assert_eq!(ended(&["mcp", "--", "python3", "-B", "-c", "exit(1)"]), Some(3));
     assert_eq!(ended(&["mcp", "--no-cage", "--", "python3", "-B", "-c", "exit(1)"]), Some(3));
     assert_eq!(ended(&["mcp", "--", "python3", "-B", "-c", "exit(0)"]), Some(0));
+    let mut gone = world.start(&["mcp", "--", "no-such-server"]);
+    drop(gone.child.stdin.take());
+    assert_eq!(gone.child.wait().unwrap().code(), Some(3), "also where nobody asks anything");
+    let refused = world.run(&["mcp", "--network", "bad domain", "--", "python3"]);
+    assert!(refused.code == 2 && refused.err.contains("--network"), "{}", refused.err);
     let words = ["mcp", "--name", "notes", "--", "python3", "-B", "server.py"];
     let mut client = world.start(&words);
     client.initialize();

@@ -253,6 +253,21 @@ fn what_somebody_new_makes_passes_the_look_before_and_what_opens_nothing_is_said
     assert!(listed.code == 0 && !listed.err.contains("users.yaml"), "{}", listed.err);
     let preflight = run(&["preflight", "--agent", "main"]);
     assert_eq!(preflight.code, 0, "{}{}", preflight.out, preflight.err);
+    put(
+        home.path(),
+        "config.yaml",
+        "providers: {llm: mock}\nmodels: {mock: {script: none.json}}\n",
+    );
+    let preflight = run(&["preflight", "--agent", "main"]);
+    assert!(preflight.code == 1 && preflight.out.contains("none.json"), "{}", preflight.out);
+    run(&["agents", "create", "other"]).good();
+    let preflight = run(&["preflight", "--agent", "other"]);
+    assert!(preflight.code == 1, "{}", preflight.out);
+    put(home.path(), "agents/other/IDENTITY.md", "---\nfoo: 1\n---\n");
+    let listed = run(&["agents", "list"]);
+    assert!(listed.out.contains("main") && listed.err.contains("foo"), "{}", listed.err);
+    let chat = run(&["chat", "--agent", "nosuch"]);
+    assert_eq!(chat.code, 2, "{}", chat.err);
 }
 
 #[test]

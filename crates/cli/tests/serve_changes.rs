@@ -123,3 +123,51 @@ fn whose_account_is_deleted_is_forgotten_by_a_chat_that_goes_on() {
     assert_eq!(chat.say("c"), "one\n", "of what was said before nothing is known");
     assert_eq!((chat.end(), served.end()), (0, 0));
 }
+
+#[test]
+fn files_that_are_not_understood_open_no_session_and_tell_nothing_to_who_comes_over_the_network() {
+    let home = home(&json!({ "otherwise": { "say": "yes" } }), "");
+    let served = Served::start(home.path());
+    let ann = served.token("ann");
+    let said = json!([{ "role": "user", "content": "hello" }]);
+    assert_eq!(served.chat(&ann, &said, None).status, 200);
+    put(home.path(), "users.yaml", "users:\n  - nam: x\n");
+    let refused = served.chat(&ann, &said, None);
+    assert_eq!(refused.status, 503, "{}", refused.body);
+    assert!(refused.body.contains("init_failed"), "{}", refused.body);
+    let told = refused.body.contains("users.yaml") || refused.body.contains("nam");
+    assert!(!told, "{}", refused.body);
+    // At this machine it is said what is wrong.
+    let here = lazaret(home.path(), &["run", "main", "hello", "--user", "ann"]).run();
+    assert!(here.code == 2 && here.err.contains("users.yaml"), "{}", here.err);
+    let chat = lazaret(home.path(), &["chat", "--user", "ann"]).run();
+    assert!(chat.code == 2 && chat.err.contains("users.yaml"), "{}", chat.err);
+    assert_eq!(served.end(), 0);
+}
+
+#[test]
+fn who_shows_no_token_locks_nobody_out_and_streams_name_their_session() {
+    let home = home(
+        &json!({ "otherwise": { "say": "yes" } }),
+        "serve: {rateLimits: {authFailuresPerMinute: 3}}\n",
+    );
+    let served = Served::start(home.path());
+    let ann = served.token("ann");
+    for _ in 0..6 {
+        assert_eq!(served.request("GET", "/api/agents", None, "").status, 401);
+    }
+    assert_eq!(served.request("GET", "/api/agents", Some(&ann), "").status, 200);
+    let request = json!({
+        "model": "main", "stream": true, "messages": [{ "role": "user", "content": "x" }],
+    });
+    let path = "/v1/chat/completions";
+    let streamed = served.request("POST", path, Some(&ann), &request.to_string());
+    assert!(streamed.body.contains("\"session_id\":\""), "{}", streamed.body);
+    let wrong = served.request("POST", path, Some(&ann), "{\"messages\": []}");
+    assert!(wrong.status == 400 && wrong.body.contains("`model`"), "{}", wrong.body);
+    for _ in 0..3 {
+        assert_eq!(served.request("GET", "/api/agents", Some("guess"), "").status, 401);
+    }
+    assert_eq!(served.request("GET", "/api/agents", Some(&ann), "").status, 429);
+    assert_eq!(served.end(), 0);
+}

@@ -82,7 +82,8 @@ pub(crate) fn ask(
 }
 
 /// The folder that a question is about, if it is one of these.
-fn folder_of(question: &Question) -> Option<PathBuf> {
+#[must_use]
+pub fn folder_of(question: &Question) -> Option<PathBuf> {
     let call = &question.call;
     let is_ours = call.session.as_str() == SESSION
         && call.action == EffectKind::ControlPlaneChange

@@ -32,11 +32,30 @@ impl Price {
         let all = parts.into_iter().fold(0, u128::saturating_add).div_ceil(TOKENS_PER_PRICE);
         u64::try_from(all).unwrap_or(u64::MAX)
     }
+
+    /// Returns how many tokens of an answer so many micro-dollars are enough for.
+    #[must_use]
+    pub fn answer_for(&self, micro_dollars: u64) -> u64 {
+        let tokens = u128::from(micro_dollars).saturating_mul(TOKENS_PER_PRICE);
+        let enough = tokens.checked_div(u128::from(self.output)).unwrap_or(u128::MAX);
+        u64::try_from(enough).unwrap_or(u64::MAX)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_answer_costs_no_more_than_what_it_is_for() {
+        let price = Price { input: 3_000_000, output: 15_000_000, cache_read: 0, cache_write: 0 };
+        for left in [0, 14, 15, 16, 1_000_000] {
+            let output_tokens = price.answer_for(left);
+            assert!(price.cost(&Usage { output_tokens, ..Usage::default() }) <= left, "{left}");
+        }
+        assert_eq!(price.answer_for(15), 1);
+        assert_eq!(Price { output: 0, ..price }.answer_for(0), u64::MAX);
+    }
 
     #[test]
     fn a_cost_is_exact_rounded_up_and_never_wraps() {

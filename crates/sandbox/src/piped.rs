@@ -94,15 +94,16 @@ impl Piped {
         Ok(self.child.try_wait()?.map(|it| it.code().unwrap_or(KILLED)))
     }
 
-    /// Waits until it ends by itself, for a moment, and else ends it.
-    pub fn end(mut self) {
+    /// Waits until it ends by itself, for a moment, and says with which status; else ends it.
+    pub fn end(mut self) -> Option<i32> {
         let until = Instant::now() + END_MAX;
         while Instant::now() < until {
-            if !matches!(self.child.try_wait(), Ok(None)) {
-                return;
+            match self.ended() {
+                Ok(None) => std::thread::sleep(LOOK),
+                found => return found.ok().flatten(),
             }
-            std::thread::sleep(LOOK);
         }
+        None
     }
 }
 

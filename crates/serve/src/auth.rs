@@ -100,7 +100,10 @@ pub(crate) async fn identify(
         }
     };
     found.ok_or_else(|| {
-        failed(app, network);
+        // Whoever shows none guesses nothing: a page that a browser is on could lock everybody out by such requests.
+        if token.is_some() {
+            failed(app, network);
+        }
         Refusal::unauthorised()
     })
 }

@@ -8,6 +8,7 @@ use serde::de::DeserializeOwned;
 
 use crate::limits::{BODY_BYTES_MAX, BODY_MAX};
 use crate::refusal::Refusal;
+use crate::turn::shortened;
 
 /// Reads a body.
 pub(crate) async fn read(body: Body) -> Result<Bytes, Refusal> {
@@ -30,8 +31,9 @@ pub(crate) async fn read(body: Body) -> Result<Bytes, Refusal> {
 pub(crate) async fn json<T: DeserializeOwned>(body: Body) -> Result<T, Refusal> {
     let bytes = read(body).await?;
     serde_json::from_slice(&bytes).map_err(|error| {
-        // What was wrong, and where; not what stood there.
-        let (line, column) = (error.line(), error.column());
-        Refusal::bad(format!("the body is not what is asked for (line {line}, column {column})"))
+        Refusal::bad(format!(
+            "the body is not what is asked for: {}",
+            shortened(&error.to_string())
+        ))
     })
 }

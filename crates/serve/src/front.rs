@@ -101,6 +101,10 @@ fn checked(app: &App, settings: &ServeSettings, request: &Request) -> Result<Fro
         return Err(Refusal::bad("a field of the head is there twice"));
     }
     check_host(app, settings, request)?;
+    if is_fetched_by_foreign_page(headers) {
+        let why = "pages of other sites may not call";
+        return Err(Refusal::new(StatusCode::FORBIDDEN, "origin_refused", why));
+    }
     if headers.get(header::ORIGIN).is_some_and(|it| !is_allowed_origin(settings, it)) {
         let why = "pages of this origin may not call; see `serve.allowedOrigins`";
         return Err(Refusal::new(StatusCode::FORBIDDEN, "origin_refused", why));
@@ -152,6 +156,14 @@ fn check_path(path: &str) -> Result<(), Refusal> {
         return Ok(());
     }
     Err(Refusal::bad("a path has letters, digits and `-_.:~`, each part once"))
+}
+
+/// Does a page of another site fetch it, without saying which? An image or a frame has no `Origin`; browsers say where it stands, and
+/// pages cannot change that. A link that somebody follows is no such thing.
+fn is_fetched_by_foreign_page(headers: &HeaderMap) -> bool {
+    let is = |name: &str, value: &str| headers.get(name).is_some_and(|it| it == value);
+    let is_foreign = is("sec-fetch-site", "cross-site") && !headers.contains_key(header::ORIGIN);
+    is_foreign && !is("sec-fetch-dest", "document")
 }
 
 fn is_allowed_origin(settings: &ServeSettings, origin: &HeaderValue) -> bool {

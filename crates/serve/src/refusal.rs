@@ -3,7 +3,7 @@
 use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::frame::ErrorCode;
 use crate::turn::Refused;
@@ -73,8 +73,9 @@ impl From<Refused> for Refusal {
     }
 }
 
-impl IntoResponse for Refusal {
-    fn into_response(self) -> Response {
+impl Refusal {
+    /// What clients of ours and of OpenAI's alike are told.
+    pub(crate) fn body(&self) -> Value {
         let kind = match self.status.as_u16() {
             401 => "authentication_error",
             403 => "permission_error",
@@ -82,11 +83,15 @@ impl IntoResponse for Refusal {
             400..500 => "invalid_request_error",
             _ => "api_error",
         };
-        // Read by clients of ours and of OpenAI's alike.
-        let body = json!({
+        json!({
             "error": { "code": self.code, "message": self.message, "type": kind, "param": null }
-        });
-        let mut response = (self.status, Json(body)).into_response();
+        })
+    }
+}
+
+impl IntoResponse for Refusal {
+    fn into_response(self) -> Response {
+        let mut response = (self.status, Json(self.body())).into_response();
         if let Some(seconds) = self.retry_after
             && let Ok(value) = HeaderValue::from_str(&seconds.to_string())
         {

@@ -54,11 +54,15 @@ fn json(text: &str, was: Option<&str>, ours: &Ours<'_>) -> Result<Option<String>
     if switched == Some(&Value::Bool(false)) && doc.value_at(&path) == Some(Value::Bool(true)) {
         doc.set(&path, &Value::Bool(false)).map_err(said)?;
     }
-    let left = doc.value();
-    // What was not there before us, and says nothing without our hooks.
+    let left = doc.text();
+    if left == text {
+        // Nothing of ours was in it: it is somebody else's, however little it says.
+        return Ok(Some(left.to_owned()));
+    }
+    // What was not there before us, and says nothing without our hooks. None of it has a slash: where there is one, somebody wrote a comment.
     let ours = [json!({}), json!({ "version": 1 }), json!({ "hooksConfig": { "enabled": true } })];
-    let is_empty = ours.contains(&left);
-    Ok((was.is_some() || !is_empty).then(|| doc.text().to_owned()))
+    let is_empty = ours.contains(&doc.value()) && !left.contains('/');
+    Ok((was.is_some() || !is_empty).then(|| left.to_owned()))
 }
 
 fn codex_config(

@@ -38,7 +38,7 @@ pub use disk::{DiskError, FILE_BYTES_MAX};
 pub use draft::PlanError;
 pub use find::{Evidence, Found, GatewayLine, McpServer, Reached, find, gateway_lines};
 pub use hooks::Host;
-pub use manifest::ManifestError;
+pub use manifest::{ManifestError, is_wired};
 pub use past_gateway::{PastGateway, past_gateway};
 pub use plan::{Change, Note, Options, Plan, plan};
 pub use surroundings::{Surroundings, VARIABLES};

@@ -17,6 +17,12 @@ const VERSION: u32 = 1;
 /// Bytes of a manifest that are read at most.
 const MANIFEST_BYTES_MAX: u64 = 4 * 1024 * 1024;
 
+/// Do agents call the gate of this state directory? Where nothing of it can be read, they may.
+#[must_use]
+pub fn is_wired(state: &Path) -> bool {
+    safe_path(state, &["setup", FILE]).is_ok_and(|it| it.symlink_metadata().is_ok())
+}
+
 /// Why the record of what was changed cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]

@@ -140,6 +140,13 @@ impl Undoing<'_> {
         };
         let was = was.and_then(|it| str::from_utf8(it).ok());
         match cleaned(path, text, was, &self.ours)? {
+            // A link would lead nowhere, and its target is not ours to remove.
+            None if path.is_symlink() => {
+                let empty =
+                    if path.extension().is_some_and(|it| it == "json") { "{}\n" } else { "" };
+                let put = disk::put(&seen.real, empty.as_bytes(), seen.mode.unwrap_or(0o600));
+                put.map(|()| Outcome::Cleaned).map_err(|it| it.to_string())
+            }
             None => remove(&seen.real),
             Some(left) if left == text => Ok(Outcome::Untouched),
             Some(left) => {

@@ -280,3 +280,32 @@ fn two_at_the_same_time_leave_one_wiring() {
     machine.uninstall();
     assert_eq!(machine.files(), before);
 }
+
+#[test]
+fn a_file_that_says_nothing_and_was_never_ours_stays() {
+    let machine = Machine::new();
+    machine.put(SETTINGS, "// keep: my notes\n{\n  // \"theme\": \"dark\"\n}\n");
+    machine.put("home/.claude.json", "{}");
+    machine.put("home/.cursor/hooks.json", "{ \"version\": 1 }\n");
+    machine.put("home/dot/gemini.json", "{}\n");
+    fs::create_dir_all(machine.at("home/.gemini")).unwrap();
+    std::os::unix::fs::symlink("../dot/gemini.json", machine.at("home/.gemini/settings.json"))
+        .unwrap();
+    let before = machine.files();
+    assert_eq!(machine.uninstall().files, []);
+    assert_eq!(machine.files(), before);
+    machine.put(SETTINGS, "{}\n");
+    machine.init(&[Host::Claude, Host::Gemini]);
+    for _ in 0..2 {
+        machine.uninstall();
+        assert_eq!(machine.text(SETTINGS), "{}\n");
+        assert_eq!(machine.text("home/dot/gemini.json"), "{}\n");
+    }
+    // Also where nothing is known of what there was before.
+    machine.init(&[Host::Claude, Host::Gemini]);
+    fs::remove_dir_all(machine.at("home/.lazaret/setup")).unwrap();
+    machine.put(SETTINGS, format!("// mine\n{}", machine.text(SETTINGS)));
+    machine.uninstall();
+    assert!(machine.text(SETTINGS).starts_with("// mine"));
+    assert_eq!(machine.text("home/dot/gemini.json"), "{}\n");
+}

@@ -1,10 +1,12 @@
 //! `lazaret approvals approve` and `deny`: a person's act. The record of it comes first.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use aegx::timestamp;
 use evidence::{Clock, Config, SystemClock};
 use host::control::{self, AskError, Request};
+use host::trust_question::folder_of;
 use model::UserId;
 use model::ipc::Uuid;
 use monitor::approvals::{self, Answer, Approval, ApprovalError, ApprovalState, Word};
@@ -19,6 +21,7 @@ use crate::failure::{Exit, Failure};
 use crate::home::Home;
 use crate::output;
 use crate::person;
+use crate::sessions;
 
 /// What both answers need.
 #[derive(clap::Args)]
@@ -92,10 +95,19 @@ fn answer(args: &Common, word: Word, is_sure: bool, span: Option<Span>) -> Resul
     }
     // Before anything is answered: what cannot be granted is not half granted.
     let said = (by.clone(), args.reason.clone(), now);
+    let folder = folder_of(&found.question);
+    if let (Some(folder), Some(_)) = (&folder, span) {
+        let why = format!(
+            "a folder is trusted until `lazaret trust --remove {}`: leave out --session and --kind",
+            folder.display()
+        );
+        return Err(Failure::usage(why));
+    }
     let standing = span.map(|span| Standing::of(&found, span, said)).transpose();
     let standing = standing.map_err(Failure::refused)?;
     let more = if args.alike { alike(&store, &found, now)? } else { Vec::new() };
     let what = match (span, more.len()) {
+        _ if folder.is_some() => "trust the folder, until you take it back".to_owned(),
         (None, 0) => "let exactly this call pass, once".to_owned(),
         (None, more) => {
             format!("let exactly these {} calls pass, once each", more.saturating_add(1))
@@ -107,11 +119,16 @@ fn answer(args: &Common, word: Word, is_sure: bool, span: Option<Span>) -> Resul
     if !is_sure && !person::says_yes(&shown, &what)? {
         return Err(Failure::refused("nothing was approved"));
     }
-    let done = settle(args, &store, (id, word), &by)?;
+    let asked = Asked { home: &args.home, store: &store, by: &by, reason: &args.reason };
+    let done = asked.settle((id, word))?;
+    if let (Some(folder), false) = (folder, args.json) {
+        tell_of_folder(id, word, &folder);
+        return Ok(Exit::Done);
+    }
     let given = standing.map(|it| grants::give(&args.home, &store, &it)).transpose()?;
     tell(args, (id, word), &done, given.as_ref());
     for it in more {
-        let done = settle(args, &store, (it.id, word), &by)?;
+        let done = asked.settle((it.id, word))?;
         tell(args, (it.id, word), &done, None);
     }
     Ok(Exit::Done)
@@ -137,24 +154,71 @@ fn alike(store: &SqliteStore, found: &Approval, now: i64) -> Result<Vec<Approval
 /// Questions that are looked through for those alike.
 const ALIKE_MAX: u32 = 1000;
 
-/// Answers one question: by the gate that runs, or here.
-fn settle(
-    args: &Common,
-    store: &SqliteStore,
-    (id, word): (Uuid, Word),
-    by: &UserId,
-) -> Result<Done, Failure> {
-    let now = SystemClock.unix_seconds();
-    let request = Request::Answer { id, word, by: by.clone(), reason: args.reason.clone() };
-    match control::ask(&control::socket_path(&args.home.dir()?), &request) {
-        Ok(done) => {
-            let number = |name: &str| done.get(name).and_then(Value::as_i64).unwrap_or(now);
-            Ok(Done { expires: number("expires"), record: text(done.get("record")) })
+/// Answers the questions whether folders are trusted that lie in one that is trusted now.
+pub(crate) fn settle_folders(home: &Home, by: &UserId, folder: &Path) -> Result<(), Failure> {
+    let Some(store) = sessions::open(home)? else { return Ok(()) };
+    let mut waiting =
+        store.waiting(SystemClock.unix_seconds(), ALIKE_MAX).map_err(|error| failure(&error))?;
+    waiting.retain(|it| folder_of(&it.question).is_some_and(|it| it.starts_with(folder)));
+    let asked = Asked { home, store: &store, by, reason: "" };
+    waiting.into_iter().try_for_each(|it| asked.settle((it.id, Word::Approve)).map(drop))
+}
+
+/// Who answers, and where.
+struct Asked<'a> {
+    home: &'a Home,
+    store: &'a SqliteStore,
+    by: &'a UserId,
+    reason: &'a str,
+}
+
+impl Asked<'_> {
+    /// Answers one question: by the gate that runs, or here.
+    fn settle(&self, (id, word): (Uuid, Word)) -> Result<Done, Failure> {
+        let now = SystemClock.unix_seconds();
+        let (by, reason) = (self.by.clone(), self.reason.to_owned());
+        let request = Request::Answer { id, word, by, reason };
+        match control::ask(&control::socket_path(&self.home.dir()?), &request) {
+            Ok(done) => {
+                let number = |name: &str| done.get(name).and_then(Value::as_i64).unwrap_or(now);
+                Ok(Done { expires: number("expires"), record: text(done.get("record")) })
+            }
+            Err(AskError::Nobody) => self.settle_here((id, word)),
+            Err(AskError::Refused(error)) => Err(Failure::refused(error)),
+            Err(error) => Err(Failure::unable(error)),
         }
-        Err(AskError::Nobody) => answer_here(args, store, (id, word), by.clone()),
-        Err(AskError::Refused(error)) => Err(Failure::refused(error)),
-        Err(error) => Err(Failure::unable(error)),
     }
+
+    /// No gate runs: the journal is nobody's, and the answer is recorded here.
+    fn settle_here(&self, (id, word): (Uuid, Word)) -> Result<Done, Failure> {
+        let journal = open::writer(&Config::new(self.home.journal()?))?;
+        let (at, by) = (SystemClock.unix_seconds(), self.by.clone());
+        let answer = Answer { word, by, reason: self.reason.to_owned(), at };
+        let done = approvals::answer(&journal, self.store, id, &answer);
+        let trusted = match &done {
+            Ok(done) => host::trust_question::answered(&journal, &self.home.dir()?, done),
+            Err(_) => Ok(()),
+        };
+        journal.close().map_err(Failure::unable)?;
+        let done = done.map_err(|error| failure(&error))?;
+        trusted.map_err(Failure::unable)?;
+        let record = done.answered.map(|(_, record)| record).unwrap_or_default();
+        Ok(Done { expires: done.question.expires, record })
+    }
+}
+
+/// Says what an answer means where a folder was asked about: it does not run out.
+fn tell_of_folder(id: Uuid, word: Word, folder: &Path) {
+    let shown = folder.display();
+    let line = match word {
+        Word::Approve => format!(
+            "approved {id}: `{shown}` is trusted; take it back with `lazaret trust --remove {shown}`"
+        ),
+        Word::Deny => format!(
+            "denied {id}: `{shown}` stays outside content; `lazaret trust {shown}` trusts it"
+        ),
+    };
+    output::line(&aegx::verify::printable(&line).to_string());
 }
 
 /// What became of it.
@@ -165,28 +229,6 @@ struct Done {
 
 fn text(value: Option<&Value>) -> String {
     value.and_then(Value::as_str).unwrap_or_default().to_owned()
-}
-
-/// No gate runs: the journal is nobody's, and the answer is recorded here.
-fn answer_here(
-    args: &Common,
-    store: &SqliteStore,
-    (id, word): (Uuid, Word),
-    by: UserId,
-) -> Result<Done, Failure> {
-    let journal = open::writer(&Config::new(args.home.journal()?))?;
-    let at = SystemClock.unix_seconds();
-    let answer = Answer { word, by, reason: args.reason.clone(), at };
-    let done = approvals::answer(&journal, store, id, &answer);
-    let trusted = match &done {
-        Ok(done) => host::trust_question::answered(&journal, &args.home.dir()?, done),
-        Err(_) => Ok(()),
-    };
-    journal.close().map_err(Failure::unable)?;
-    let done = done.map_err(|error| failure(&error))?;
-    trusted.map_err(Failure::unable)?;
-    let record = done.answered.map(|(_, record)| record).unwrap_or_default();
-    Ok(Done { expires: done.question.expires, record })
 }
 
 fn tell(args: &Common, (id, word): (Uuid, Word), done: &Done, given: Option<&Standing>) {

@@ -1,6 +1,6 @@
 //! `lazaret approvals …`: what the gate asks a person, and what they answer.
 
-mod answer;
+pub(crate) mod answer;
 mod deed;
 mod grants;
 mod list;

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use host::tool_servers::ServerCage;
+use scan::net::Domains;
 
 use crate::failure::Failure;
 
@@ -29,6 +30,8 @@ impl CageArgs {
         env: &[&str],
         home: &Path,
     ) -> Result<(OsString, Vec<OsString>), Failure> {
+        Domains::parse(&self.network)
+            .map_err(|error| Failure::usage(format!("--network: {error}")))?;
         let cage = ServerCage { network: &self.network, readable: &self.readable, workspace: None };
         cage.command(server, env, home)
             .map_err(|why| Failure::unable(format!("{why}, or start the server with --no-cage")))

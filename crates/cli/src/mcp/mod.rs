@@ -31,7 +31,7 @@ use crate::failure::{Exit, Failure};
 use crate::home::Home;
 use cage::CageArgs;
 use gate::DaemonGate;
-use peers::{Program, Spec, Way};
+use peers::{NOT_RUN, Program, Spec, Way};
 
 /// Put the gate before an MCP server, or look at what is known of servers.
 ///
@@ -141,7 +141,11 @@ fn serve_here(specs: &[Spec], home: &Path, naming: Naming) -> Result<Exit, Failu
     let served = stdio::run(gate, servers, naming, io::stdin(), output);
     let failed = running.end();
     let gone = served.map_err(Failure::unable)?;
-    match failed.iter().find(|it| gone.contains(&it.0)) {
+    if naming == Naming::Prefixed {
+        // One of several that fails is told by the gateway, and harms no other.
+        return Ok(Exit::Done);
+    }
+    match failed.iter().find(|it| gone.contains(&it.0) || NOT_RUN.contains(&it.1)) {
         Some((name, status)) => {
             Err(Failure::unable(format!("{name}: it ended by itself, with status {status}")))
         }

@@ -47,6 +47,9 @@ pub(super) struct Program {
     pub(super) cage: CageArgs,
 }
 
+/// What a cage's program ends with, as shells do, if its command cannot be run or is not there.
+pub(super) const NOT_RUN: [i32; 2] = [126, 127];
+
 /// Servers that run.
 #[derive(Default)]
 pub(super) struct Running {
@@ -98,12 +101,9 @@ impl Running {
     pub(super) fn end(self) -> Vec<(String, i32)> {
         let mut failed = Vec::new();
         for (name, mut program) in self.programs {
-            if let Ok(Some(status)) = program.ended()
-                && status != 0
-            {
-                failed.push((name, status));
-            }
-            program.end();
+            let before = program.ended().ok().flatten().filter(|it| *it != 0);
+            let after = program.end().filter(|it| NOT_RUN.contains(it));
+            failed.extend(before.or(after).map(|status| (name, status)));
         }
         let remotes = self.remotes.into_iter();
         let ending: Vec<_> = remotes.map(|it| thread::spawn(move || it.end())).collect();
@@ -178,7 +178,7 @@ pub(super) fn tell_of_cages(specs: &[Spec]) {
             false => "the hosts that you named",
         };
         if !program.cage.no_cage {
-            output::note(&format!(
+            output::hint(&format!(
                 "{name} runs in a cage: this directory, and {reach}. If it needs more: --network HOST, --read PATH, or --no-cage",
             ));
         }

@@ -105,6 +105,13 @@ fn list(home: &Path, is_json: bool) -> Result<Exit, Failure> {
             break;
         }
     }
+    for agent in host::agents(home).map_err(Failure::usage)? {
+        if let Err(why) = host::manifest(home, &agent) {
+            output::note(&format!(
+                "{agent} is not understood, and is not there until it is: {why}"
+            ));
+        }
+    }
     Ok(Exit::Done)
 }
 

@@ -9,9 +9,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use agent::{Frame, Question, Status, Turn};
+use host::AdmissionError;
 use host::agents::{Account, AgentsOptions, DEFAULT_AGENT, new_session};
 use host::ipc::Stop;
-use model::{AgentId, Profile, SessionId, UserId};
+use model::{AgentId, Caller, Kind, Profile, SessionId, UserId};
 use monitor::Approver;
 
 use super::host::say_if_mock;
@@ -87,6 +88,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         local: true,
         stop: Arc::default(),
     };
+    admitted(&home, args, &session)?;
     let stop = || Stop::on_signals().map_err(Failure::unable);
     let hint = || output::hint(&format!("session {session}; Ctrl-D ends"));
     let asked = request(&turn, &options)?;
@@ -111,6 +113,21 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     talked?;
     closed?;
     Ok(Exit::Done)
+}
+
+/// Is there such an agent, and may the user use it? Said before anybody types.
+fn admitted(home: &Path, args: &Args, session: &SessionId) -> Result<(), Failure> {
+    let who = Caller {
+        session: session.clone(),
+        user: args.user.clone(),
+        agent: args.agent.clone(),
+        door: Kind::of_static("worker"),
+    };
+    host::admission(home, &who, &[]).map(drop).map_err(|error| {
+        let is_refused =
+            matches!(error, AdmissionError::NotOpen(_) | AdmissionError::UnknownUser { .. });
+        if is_refused { Failure::refused(error) } else { Failure::usage(error) }
+    })
 }
 
 /// Workers of one session: its own, and one for each sub-agent that may run beneath it, however deep.

@@ -74,7 +74,10 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     let around = surroundings(&args.home, project.map_err(Failure::usage)?)?;
     let found = find(&around);
     let open = if args.no_mcp { Vec::new() } else { unguarded(&around) };
-    if !args.json {
+    // Whoever is to agree sees to what.
+    let is_silent = output::is_quiet() && args.yes;
+    let shows = !(args.json || is_silent);
+    if shows {
         show_found(&found);
         show_unguarded(&open);
     }
@@ -95,7 +98,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     let can_cage: Option<CanCage> = Some(crate::mcp::seen_in_cage);
     let options = Options { hooks: true, mcp, cage, can_cage, managed };
     let planned = plan(&around, &which, &options).map_err(Failure::usage)?;
-    if !args.json {
+    if shows {
         show_plan(&planned);
     }
     if planned.is_empty() {

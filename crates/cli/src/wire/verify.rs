@@ -26,7 +26,7 @@ use crate::sessions;
 /// `not verified`: why. MCP servers of its configuration, or of the project that you stand in, that do not go through the
 /// gateway, or by one that is not there, are named.
 ///
-/// Exit codes: 0 every agent that is wired is verified or answers, 1 one does not.
+/// Exit codes: 0 every agent that is wired is verified or answers, 1 one does not, or one that was named is not wired.
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct Args {
@@ -55,6 +55,8 @@ const ANSWER_WITHIN: Duration = Duration::from_secs(15);
 pub(crate) struct Row {
     host: Host,
     outcome: Result<Heard, String>,
+    /// Is it wired here, well or not?
+    counts: bool,
     /// Its servers that no gateway is before.
     servers: Vec<PastGateway>,
 }
@@ -167,7 +169,9 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
             output::line(&paint.bad(&server_line(host, it)));
         }
     }
-    Ok(if rows.iter().all(Row::answers) { Exit::Done } else { Exit::Refused })
+    let counts = |it: &&Row| it.counts || !args.agents.is_empty();
+    let is_good = rows.iter().filter(counts).all(Row::answers);
+    Ok(if is_good { Exit::Done } else { Exit::Refused })
 }
 
 /// Looks at each of these agents.
@@ -175,6 +179,7 @@ pub(crate) fn all(home: &Home, around: &Surroundings, which: &[Host]) -> Vec<Row
     let row = |it: &Host| Row {
         host: *it,
         outcome: one(home, around, *it),
+        counts: wiring(around, *it) != Wiring::NotInstalled,
         servers: past_gateway(around, *it),
     };
     which.iter().map(row).collect()

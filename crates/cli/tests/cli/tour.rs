@@ -112,3 +112,15 @@ fn a_reader_that_goes_away_is_no_error() {
     );
     std::process::Command::new("bash").args(["-c", &script]).run().done();
 }
+
+#[test]
+fn what_cannot_be_written_is_an_error_and_pages_go_where_they_are_wanted() {
+    let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    let home = dir.path().join("state");
+    let told = crate::program::lazaret(&home, &["status", "--json"]).stdout(full).output().unwrap();
+    assert_eq!(told.status.code(), Some(3), "{}", String::from_utf8_lossy(&told.stderr));
+    let made = stateless(&["man", "pages/man1"]).current_dir(dir.path()).run();
+    assert_eq!(made.code, 0, "{}", made.err);
+    assert!(dir.path().join("pages/man1/lazaret.1").is_file());
+}

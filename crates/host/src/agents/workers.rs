@@ -141,8 +141,14 @@ impl Agents {
                 Err(_) => WorkerEvent::NotStarted,
             },
         );
+        let is_remote = start.options.origin == Origin::Remote;
         started.map_err(|why| match why {
             GateError::Refused(why) => error(TurnErrorCode::AccessDenied, why),
+            // What stands in files is nobody's business who comes over the network.
+            GateError::Usage(_) if is_remote => {
+                let why = "the files of this host are not understood now: whoever runs it has to look at them";
+                error(TurnErrorCode::InitFailed, why)
+            }
             // Where its files are not understood, there is no such agent.
             GateError::Usage(why) => error(TurnErrorCode::AgentNotFound, why),
             GateError::Unable(why) | GateError::Busy(why) => error(TurnErrorCode::InitFailed, why),

@@ -224,7 +224,7 @@ impl Told {
 }
 
 /// Reads the script of the mock provider: a file of the operator's, in the state directory.
-fn script(home: &Path, name: &str) -> Result<Mock, ModelsError> {
+pub(super) fn script(home: &Path, name: &str) -> Result<Mock, ModelsError> {
     let wrong = |error| ModelsError::File { name: name.to_owned(), error };
     let relative = files::Relative::parse(name)
         .map_err(|it| ModelsError::Chosen(format!("`script`: {it}")))?;

@@ -7,6 +7,7 @@ use policy::access::{Endpoint, Global, Models as Settings, Task};
 use scan::net::Target;
 use vault::{Contents, Name, Source, VaultFile};
 
+use super::desk;
 use super::error::ModelsError;
 use super::wanted::Catalog;
 use crate::admission;
@@ -40,6 +41,8 @@ pub fn status(home: &Path) -> Result<Option<Vec<ModelStatus>>, ModelsError> {
     let models = settings.as_ref().map(Global::models).cloned().unwrap_or_default();
     let catalog = Catalog::new(chosen, &models)?;
     let keys = Keys::of(home, providers.of(ProviderKind::Credentials));
+    let script = models.script.as_ref().and_then(|it| desk::script(home, it).err());
+    let script = script.map(|it| it.to_string());
     let rows = catalog.all().into_iter().map(|it| {
         let endpoint = endpoint(&models, it.provider);
         let place = |task: Task| {
@@ -51,7 +54,11 @@ pub fn status(home: &Path) -> Result<Option<Vec<ModelStatus>>, ModelsError> {
             tasks: Task::ALL.into_iter().filter_map(place).collect(),
             url: endpoint.map(|it| it.url.clone()),
             key: endpoint.and_then(|it| it.key.clone()),
-            missing: endpoint.and_then(|it| keys.missing(it)),
+            missing: if it.provider == Llm::Mock {
+                script.clone()
+            } else {
+                endpoint.and_then(|it| keys.missing(it))
+            },
             is_priced: catalog.price(it).is_some(),
         }
     });

@@ -42,7 +42,7 @@ pub(crate) fn metered(
         return Err(too_much(spent()));
     }
     let max_tokens = [request.max_tokens, answer_max(shared)].into_iter().flatten().min();
-    let request = Request { max_tokens, ..request };
+    let request = within_cost(shared, asks, Request { max_tokens, ..request }).map_err(too_much)?;
     let (paid, request) = pay(shared, asks, request).map_err(too_much)?;
     let outcome = asks.ask_until(who, &request, &|| shared.is_interrupted(), on_piece);
     let (usage, price) = match &outcome {
@@ -60,6 +60,28 @@ pub(crate) fn metered(
     }
     drop(purses);
     Ok(outcome)
+}
+
+/// The same question, with an answer that is no longer than what the turn may still cost is enough for. A model without a price is asked
+/// once.
+fn within_cost(shared: &Shared, asks: &dyn Asks, request: Request) -> Result<Request, NotPaid> {
+    let (left, price) = (shared.cost_left(), asks.price(&request.model));
+    let (Some(left), Some(price)) = (left, price) else { return Ok(request) };
+    let most = Estimate::of(&request, Some(price)).asked_of(asks.models_of(&request.model));
+    let question = price.cost(&Usage { input_tokens: most.input_tokens, ..Usage::default() });
+    let enough = left.checked_sub(question).map(|it| price.answer_for(it)).filter(|it| *it > 0);
+    let Some(enough) = enough else {
+        let dollars = |micro: u64| format!("{}.{:06}", micro / 1_000_000, micro % 1_000_000);
+        let why = format!(
+            "the next question alone may cost {} dollars, and of what the turn may cost {} are left",
+            dollars(question),
+            dollars(left)
+        );
+        return Err(NotPaid::new(TurnErrorCode::BudgetExceeded, why));
+    };
+    let enough = u32::try_from(enough).unwrap_or(u32::MAX);
+    let max_tokens = request.max_tokens.map_or(enough, |it| it.min(enough));
+    Ok(Request { max_tokens: Some(max_tokens.min(ANSWER_TOKENS_MAX)), ..request })
 }
 
 /// What was set aside for a question, and by whom.

@@ -212,6 +212,12 @@ impl Shared {
         self.chain().any(|it| it.limits.cost.is_some())
     }
 
+    /// How many micro-dollars may still be spent, where somebody has set a limit.
+    pub(super) fn cost_left(&self) -> Option<u64> {
+        let left = |it: &Self| Some(it.limits.cost?.saturating_sub(it.of_turn().cost));
+        self.chain().filter_map(left).min()
+    }
+
     /// How many tokens may still be used, where somebody has set a limit.
     pub(super) fn tokens_left(&self) -> Option<u64> {
         let left = |it: &Self| Some(it.limits.tokens?.saturating_sub(tokens(&it.of_turn().usage)));

@@ -5,6 +5,7 @@ use super::own::Listing;
 use super::state::{Open, Phase, Stage};
 use crate::era::{self, Era};
 use crate::gate::{self, Begun, Call, Delivery, GateError, Kind, Offer, Ticket};
+use crate::limits::HANDSHAKE_WAIT;
 use crate::message::Id;
 use crate::method::List;
 use crate::names;
@@ -19,33 +20,87 @@ pub(super) struct Gather {
     era: Era,
     list: List,
     pending: BTreeSet<usize>,
+    /// Servers that are still to say what they have: a client may list once, and at once.
+    late: BTreeSet<usize>,
     parts: BTreeMap<usize, Vec<Value>>,
 }
 
 impl Session {
     pub(super) fn gather(&mut self, id: &Id, list: List, era: Era) {
-        let having = self.links.iter().enumerate().filter(|(_, link)| {
-            matches!(link.phase, Phase::Ready(_)) && link.has(list.capability())
-        });
-        let having: Vec<usize> = having.map(|(server, _)| server).collect();
+        let late = self
+            .links
+            .iter()
+            .enumerate()
+            .filter(|(_, link)| matches!(link.phase, Phase::New | Phase::Negotiating));
+        let late: BTreeSet<usize> = late.map(|(server, _)| server).collect();
         self.counter += 1;
         let key = self.counter;
         let method = list.method().to_owned();
         let stage = Stage::Gathering(key);
         self.open.insert(id.clone(), Open { server: 0, method, era, progress: None, stage });
-        let pending = having.iter().copied().collect();
-        let gather = Gather { id: id.clone(), era, list, pending, parts: BTreeMap::new() };
+        late.iter().for_each(|server| self.probe(*server));
+        let ready = (0..self.links.len()).filter(|it| !late.contains(it));
+        let ready: BTreeSet<usize> = ready.filter(|it| self.offers(*it, list)).collect();
+        let (pending, parts) = (ready.clone(), BTreeMap::new());
+        let gather = Gather { id: id.clone(), era, list, pending, late, parts };
         self.gathers.insert(key, gather);
-        for server in having {
-            if list == List::Tools {
-                self.start_listing(server, list, Some(key), None);
-            } else if let Some(ticket) = self.begin_listing(server, list) {
-                self.start_listing(server, list, Some(key), Some(ticket));
-            } else {
-                self.gathered(key, server, Vec::new());
-            }
-        }
+        ready.into_iter().for_each(|server| self.gather_from(key, server, list));
         self.finish_gather(key);
+    }
+
+    /// Can a server be asked for such a list?
+    fn offers(&self, server: usize, list: List) -> bool {
+        let link = self.links.get(server);
+        link.is_some_and(|it| matches!(it.phase, Phase::Ready(_)) && it.has(list.capability()))
+    }
+
+    fn gather_from(&mut self, key: u64, server: usize, list: List) {
+        if list == List::Tools {
+            self.start_listing(server, list, Some(key), None);
+        } else if let Some(ticket) = self.begin_listing(server, list) {
+            self.start_listing(server, list, Some(key), Some(ticket));
+        } else {
+            self.gathered(key, server, Vec::new());
+        }
+    }
+
+    /// Goes on with the lists that wait for a server, which is ready now, or gone.
+    pub(super) fn gather_late(&mut self, server: usize) {
+        let waiting = self.gathers.iter().filter(|it| it.1.late.contains(&server));
+        let waiting: Vec<(u64, List)> = waiting.map(|(key, it)| (*key, it.list)).collect();
+        for (key, list) in waiting {
+            let offers = self.offers(server, list);
+            if let Some(gather) = self.gathers.get_mut(&key) {
+                gather.late.remove(&server);
+                if offers {
+                    gather.pending.insert(server);
+                }
+            }
+            if offers {
+                self.gather_from(key, server, list);
+            }
+            self.finish_gather(key);
+        }
+    }
+
+    /// Lists wait for servers that begin as long as a handshake does, and then go without them.
+    pub(super) fn expire_gathers(&mut self) {
+        if !self.has_begun() {
+            return;
+        }
+        let waiting = self.gathers.iter_mut().filter(|it| !it.1.late.is_empty());
+        let waiting: Vec<u64> = waiting
+            .map(|(key, it)| {
+                it.late.clear();
+                *key
+            })
+            .collect();
+        waiting.into_iter().for_each(|key| self.finish_gather(key));
+    }
+
+    /// Did every server have the time that it may take to begin?
+    fn has_begun(&self) -> bool {
+        self.now.saturating_duration_since(self.began) >= HANDSHAKE_WAIT
     }
 
     pub(super) fn begin_listing(&self, server: usize, list: List) -> Option<Ticket> {
@@ -109,7 +164,8 @@ impl Session {
     }
 
     fn finish_gather(&mut self, key: u64) {
-        if !self.gathers.get(&key).is_some_and(|gather| gather.pending.is_empty()) {
+        let is_whole = |it: &Gather| it.pending.is_empty() && it.late.is_empty();
+        if !self.gathers.get(&key).is_some_and(is_whole) {
             return;
         }
         let Some(gather) = self.gathers.remove(&key) else { return };

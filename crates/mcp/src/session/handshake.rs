@@ -216,6 +216,7 @@ impl Session {
             self.announce_change("notifications/tools/list_changed", json!({}));
         }
         self.answer_handshakes();
+        self.gather_late(server);
         if era == Era::Modern && (self.prefixes || self.client.era == Some(Era::Legacy)) {
             self.listen_for_ourselves(server);
         }

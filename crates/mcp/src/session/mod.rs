@@ -68,6 +68,7 @@ pub struct Session {
     /// A word that nobody can guess, so that no id of ours is anybody else's.
     word: String,
     counter: u64,
+    began: Instant,
     now: Instant,
     out: Vec<Outgoing>,
     /// What the gate is to be asked.
@@ -156,6 +157,7 @@ impl Session {
             routes: Routes::default(),
             word: random_word().ok_or(SessionError::Random)?,
             counter: 0,
+            began: now,
             now,
             out: Vec::new(),
             asked: Vec::new(),
@@ -224,6 +226,7 @@ impl Session {
     pub fn tick(&mut self, now: Instant) -> Vec<Outgoing> {
         self.now = now;
         self.expire_own();
+        self.expire_gathers();
         self.expire_questions();
         self.expire_suspended();
         self.drain()

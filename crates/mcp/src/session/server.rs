@@ -279,6 +279,7 @@ impl Session {
         self.aliases.retain(|_, seen| open.contains_key(seen));
         self.lose_own(server);
         self.answer_handshakes();
+        self.gather_late(server);
         if self.prefixes {
             self.announce_change("notifications/tools/list_changed", json!({}));
         }

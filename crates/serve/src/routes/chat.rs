@@ -123,10 +123,12 @@ pub(crate) async fn complete(
     let asked = Asked { known, key, content, voice: Voice::User, earlier, once };
     if request.stream {
         let with_usage = request.stream_options.is_some_and(|it| it.include_usage);
+        let session = made.key().session.clone();
         let stream = completion::stream(&app, asked, made, with_usage);
         let headers = [
-            (header::CONTENT_TYPE, "text/event-stream"),
-            (header::HeaderName::from_static("x-accel-buffering"), "no"),
+            (header::CONTENT_TYPE, "text/event-stream".to_owned()),
+            (header::HeaderName::from_static("x-accel-buffering"), "no".to_owned()),
+            (header::HeaderName::from_static("x-session-id"), session),
         ];
         return Ok((headers, stream).into_response());
     }

@@ -67,6 +67,7 @@ impl Completion {
             "created": self.created,
             "model": self.key.agent,
             "choices": [{ "index": 0, "delta": delta, "finish_reason": finish }],
+            "session_id": self.key.session,
         })
     }
 }
@@ -201,7 +202,7 @@ fn last(made: &Completion, done: Result<Answered, Refused>, with_usage: bool) ->
         }
         Err(refused) => {
             let refusal = Refusal::from(refused);
-            vec![json!({ "error": { "code": refusal.code, "message": refusal.message } })]
+            vec![refusal.body()]
         }
     }
 }

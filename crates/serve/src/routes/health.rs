@@ -16,7 +16,8 @@ use serde_json::{Value, json};
 use crate::app::App;
 use crate::auth::Admin;
 use crate::channels;
-use crate::directory::Known;
+
+use crate::directory::{Directory, Known};
 use crate::front::From;
 use crate::limits::{DEEP_CACHE, MODELS_WAIT};
 use crate::open;
@@ -102,12 +103,15 @@ fn look(app: &App, known: &Known) -> Value {
     let (failed, turns) = app.errors.last_hour();
     let (active, max) = (app.workers.count(), directory.settings.max_workers.as_len());
     let agents = app.parts.runtime.agents().len();
-    let well = books && journal && files && can_be_asked && directory.broken.is_empty();
+    // New sessions are opened by the files as they are, which may not be those that this server goes by.
+    let settings = Directory::load(&app.parts.home).is_ok();
+    let well = books && journal && files && settings && can_be_asked && directory.broken.is_empty();
     json!({
         "status": if well { "ok" } else { "degraded" },
         "store": word(books),
         "journal": word(journal),
         "filesystem": word(files),
+        "settings": word(settings),
         "errors": { "lastHour": failed, "turns": turns },
         "workers": {
             "active": active,
