@@ -43,7 +43,11 @@ pub(crate) fn over(
 
 /// The directory that a person has named, as the daemon finds it: it stands elsewhere.
 pub(crate) fn workspace(named: Option<&Path>) -> Result<Option<PathBuf>, Failure> {
-    named.map(files::resolved).transpose().map_err(Failure::usage)
+    let found = |it: &Path| {
+        let wrong = |why| Failure::usage(format!("--workspace `{}`: {why}", it.display()));
+        files::resolved(it).map_err(wrong)
+    };
+    named.map(found).transpose()
 }
 
 /// What the daemon said of something that it did, or did not do.

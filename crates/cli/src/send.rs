@@ -2,6 +2,7 @@
 
 use clap::builder::NonEmptyStringValueParser;
 use host::doors::client::Connection;
+use model::ipc::Uuid;
 use model::{AgentId, UserId};
 use serde_json::{Value, json};
 
@@ -36,7 +37,7 @@ pub(crate) struct Args {
     #[arg(long, value_parser = UserId::parse)]
     user: UserId,
     /// Go on with this session instead of a new one.
-    #[arg(long, value_name = "ID")]
+    #[arg(long, value_name = "ID", value_parser = uuid)]
     session: Option<String>,
     /// The version of the policy that the user agrees to.
     #[arg(long, value_name = "VERSION")]
@@ -44,6 +45,12 @@ pub(crate) struct Args {
     /// Print a JSON object with the session.
     #[arg(long)]
     json: bool,
+}
+
+fn uuid(text: &str) -> Result<String, String> {
+    Uuid::parse(text)
+        .map(|it| it.to_string())
+        .ok_or_else(|| "no UUID, as a server names sessions".to_owned())
 }
 
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
@@ -67,7 +74,18 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
             "consent_required" => "; here: `--agree VERSION`",
             _ => "",
         };
-        return Err(Failure::refused(format!("{}: {}{next}", text("kind"), text("error"))));
+        let why = format!("{}: {}{next}", text("kind"), text("error"));
+        return Err(match text("kind") {
+            "agent_not_found"
+            | "model_invalid_key"
+            | "model_invalid_request"
+            | "message_too_large" => Failure::usage(why),
+            "internal" | "init_failed" | "worker_error" | "workers_exhausted" | "shutting_down"
+            | "model_overloaded" | "model_rate_limited" | "model_unreachable" => {
+                Failure::unable(why)
+            }
+            _ => Failure::refused(why),
+        });
     }
     let interrupted = answer.get("interrupted") == Some(&Value::Bool(true));
     if args.json {

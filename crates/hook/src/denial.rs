@@ -22,7 +22,7 @@ pub(crate) fn is_host(name: &str) -> bool {
 pub(crate) fn denial(host: &str, event: &str, why: &Failure) -> Answer {
     let reason = format!(
         "Lazaret's daemon did not answer ({why}), so nothing is let through. Next step: \
-         `lazaret daemon status`, or `lazaret uninstall` to remove the hook."
+         `lazaret daemon start` says why, or `lazaret uninstall` to remove the hook."
     );
     let found = TABLE.lines().find_map(|line| {
         let mut words = line.splitn(5, ' ');

@@ -96,7 +96,12 @@ pub(crate) async fn identify(
         Some(token) => {
             let token = token.to_owned();
             let look = move |app: &App| directory.verify(&app.tokens, &token, app.now());
-            app.blocking(look).await.ok_or_else(Refusal::broken)?.map_err(|_| Refusal::broken())?
+            let found = app.blocking(look).await.ok_or_else(Refusal::broken)?;
+            // INVARIANT (FailClosed): what cannot be read opens nothing.
+            found.map_err(|_| Refusal {
+                message: "the tokens cannot be read".to_owned(),
+                ..Refusal::broken()
+            })?
         }
     };
     found.ok_or_else(|| {

@@ -28,7 +28,7 @@ pub struct Applied {
 #[non_exhaustive]
 pub enum ApplyError {
     /// A file is another one than when the plan was made. Nothing more was written.
-    #[error("`{path}` was changed since the plan was made; make a new plan")]
+    #[error("`{path}` was changed meanwhile; nothing more was changed, so run it again")]
     Changed {
         /// The file.
         path: PathBuf,

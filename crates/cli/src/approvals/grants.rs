@@ -5,7 +5,7 @@ use evidence::{Clock, SystemClock};
 use host::standing::content;
 use model::Taint;
 use monitor::approvals::ApprovalError;
-use monitor::standing::Standing;
+use monitor::standing::{Span, Standing};
 use serde_json::{Value, json};
 use store::SqliteStore;
 
@@ -128,7 +128,10 @@ fn lines(it: &Standing, now: i64, paint: &Paint) -> Vec<String> {
         it.uses
     );
     let place = it.place.iter().map(|it| quoted(it)).collect::<Vec<_>>().join(", ");
-    let about = format!("{} (session {})", it.span.about(), it.session);
+    let about = match it.span {
+        Span::Kind => it.span.about().to_owned(),
+        Span::Session | Span::SessionKind => format!("{} ({})", it.span.about(), it.session),
+    };
     let mut lines = vec![head, format!("          {about}")];
     if !place.is_empty() {
         lines.extend(text::item("       at", &place));

@@ -144,7 +144,9 @@ fn lines(it: &Approval, now: i64, paint: &Paint) -> Vec<String> {
         let cut = if piece.len() < place.len() { "…" } else { "" };
         lines.extend(text::item("       at", &format!("{piece}{cut}")));
     }
-    let why = shown.reasons.iter().map(|it| text::seen(&it.rule)).collect::<Vec<_>>().join(", ");
+    let mut rules: Vec<String> = shown.reasons.iter().map(|it| text::seen(&it.rule)).collect();
+    rules.dedup();
+    let why = rules.join(", ");
     lines.push(format!("          asked because of {why}"));
     if let Some(stopped) = &it.hindered {
         let (why, rule) = (text::seen(&stopped.why), text::seen(&stopped.rule));

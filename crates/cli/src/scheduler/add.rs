@@ -85,11 +85,12 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
 fn when(args: &Args, settings: &Settings) -> Result<When, Failure> {
     match (&args.cron, &args.at) {
         (Some(text), _) => {
-            let cron = Cron::parse(text).map_err(|error| failure(&error.into()))?;
+            let cron = Cron::parse(text).map_err(|it| Failure::usage(format!("--cron: {it}")))?;
             Ok(When::Cron { cron, zone: settings.zone_name.clone() })
         }
         (None, Some(text)) => {
-            Ok(When::Once(settings.moment(text).map_err(|error| failure(&error.into()))?))
+            let at = settings.moment(text);
+            Ok(When::Once(at.map_err(|it| Failure::usage(format!("--at: {it}")))?))
         }
         (None, None) => Err(Failure::usage("say when: --cron SCHEDULE or --at TIME")),
     }

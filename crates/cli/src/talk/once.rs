@@ -208,7 +208,9 @@ fn told(args: &Args, turn: &Turn, account: &Account, exit: Exit) {
     if account.needs_person {
         output::note("something needs a person: `lazaret chat` asks you");
     }
-    output::hint(&format!("go on with --session {}", turn.session));
+    if !args.ephemeral {
+        output::hint(&format!("go on with --session {}", turn.session));
+    }
 }
 
 fn untold(args: &Args, turn: &Turn, error: &Untold, exit: Exit) {
