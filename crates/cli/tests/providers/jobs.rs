@@ -15,9 +15,9 @@ fn a_job_is_added_comes_and_is_given_to_its_agent() {
         run(home, &first.iter().chain(more).copied().collect::<Vec<_>>())
     };
     for (more, code) in [
-        (&["--cron", "*/0 * * * *", "look"][..], 1),
-        (&["--cron", "0 0 31 2 *", "look"], 1),
-        (&["--at", "yesterday", "look"], 1),
+        (&["--cron", "*/0 * * * *", "look"][..], 2),
+        (&["--cron", "0 0 31 2 *", "look"], 2),
+        (&["--at", "yesterday", "look"], 2),
         (&["--at", "2001-01-01T00:00:00Z", "look"], 1),
         (&["look"], 2),
         (&["--cron", "* * * * *", ""], 1),

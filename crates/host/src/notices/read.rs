@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::{Level, Notice};
 use crate::doors::hook::CANARY_SESSION;
 
-/// The rule that denies what `lazaret verify` describes to a hook.
+/// The rule that denies what `lazaret verify` has a hook deny.
 const CANARY_RULE: &str = "shell-erase-root";
 /// The longest message, in characters.
 const MESSAGE_CHARS_MAX: usize = 400;
@@ -17,10 +17,8 @@ pub fn of(idx: u64, id: Digest, record: &Record, content: &Value) -> Option<Noti
     let text = |key: &str| content.get(key).and_then(Value::as_str);
     let meta = |key: &str| record.meta.get(key).and_then(Value::as_str);
     let kind = meta("kind").unwrap_or_default();
-    if is_canary(meta("session").unwrap_or_default(), content) {
-        return None;
-    }
-    let (level, message) = said(record, kind, content)?;
+    let is_told = !is_canary(meta("session").unwrap_or_default(), content);
+    let (level, message) = said(record, kind, content).filter(|_| is_told)?;
     let message: String = message.chars().take(MESSAGE_CHARS_MAX).collect();
     let source = match text("surface") {
         Some("ConversationIO") => "CIO",
@@ -42,8 +40,7 @@ pub fn of(idx: u64, id: Digest, record: &Record, content: &Value) -> Option<Noti
 /// Is it the call that `lazaret verify` has a hook deny? Any other call of that session is told.
 fn is_canary(session: &str, content: &Value) -> bool {
     let is = |key: &str, what: &str| content.get(key).and_then(Value::as_str) == Some(what);
-    let in_session = session.rsplit(':').next() == Some(CANARY_SESSION);
-    in_session && is("decision", "deny") && is("rule", CANARY_RULE)
+    session.ends_with(CANARY_SESSION) && is("decision", "deny") && is("rule", CANARY_RULE)
 }
 
 /// How much it matters, and what to say.

@@ -27,11 +27,10 @@ pub(super) struct Gather {
 
 impl Session {
     pub(super) fn gather(&mut self, id: &Id, list: List, era: Era) {
-        let late = self
-            .links
-            .iter()
-            .enumerate()
-            .filter(|(_, link)| matches!(link.phase, Phase::New | Phase::Negotiating));
+        let is_waited_for = !self.has_begun();
+        let late = self.links.iter().enumerate().filter(|(_, link)| {
+            is_waited_for && matches!(link.phase, Phase::New | Phase::Negotiating)
+        });
         let late: BTreeSet<usize> = late.map(|(server, _)| server).collect();
         self.counter += 1;
         let key = self.counter;
