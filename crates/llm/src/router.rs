@@ -77,11 +77,15 @@ impl Chain<'_> {
                     if failure.passes_on {
                         self.cooldowns.failed(link.provider, failure.retry_after, Instant::now());
                     }
+                    // Whoever reads it may have several.
+                    let detail =
+                        format!("{}/{}: {}", link.provider, link.model, failure.error.detail);
+                    let error = LlmError { detail, ..failure.error };
                     // What was handed over cannot be taken back: a second answer behind it would be a lie.
                     if handed || !failure.passes_on {
-                        return Err(failure.error.after(used));
+                        return Err(error.after(used));
                     }
-                    last = Some(failure.error);
+                    last = Some(error);
                 }
             }
         }

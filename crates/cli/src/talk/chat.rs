@@ -8,7 +8,7 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use agent::{Frame, Question, Status, Turn};
+use agent::{Frame, Question, Turn};
 use host::AdmissionError;
 use host::agents::{Account, AgentsOptions, DEFAULT_AGENT, new_session};
 use host::ipc::Stop;
@@ -284,7 +284,6 @@ impl Shown {
                 let first: String = plain(&summary).chars().take(SHOWN_CHARS).collect();
                 self.line(&paint.faint(&format!("  → {first}")));
             }
-            Frame::Status { status: Status::Interrupted } => self.line("(interrupted)"),
             Frame::Status { .. }
             | Frame::ThinkingToken { .. }
             | Frame::ToolUseInput { .. }

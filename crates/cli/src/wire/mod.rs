@@ -41,10 +41,12 @@ pub(crate) fn surroundings(home: &Home, project: Option<PathBuf>) -> Result<Surr
     })
 }
 
-/// The project that somebody stands in: an agent that is started here reads its configuration, too.
+/// The project that somebody stands in: an agent that is started here reads its configuration, too. Their home, and what is above it,
+/// is none.
 pub(crate) fn project_here() -> Option<PathBuf> {
     let here = std::env::current_dir().ok()?;
-    (std::env::home_dir().as_ref() != Some(&here)).then_some(here)
+    let is_above = std::env::home_dir().is_some_and(|it| it.starts_with(&here));
+    (!is_above).then_some(here)
 }
 
 /// The state directory, as every command that is wired names it. Hosts start those in folders of their own, where a
