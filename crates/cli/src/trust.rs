@@ -8,7 +8,7 @@ use host::trust::{Trust, TrustError, Trusted};
 use serde_json::json;
 
 use crate::act::{Act, By};
-use crate::approvals::answer::settle_folders;
+use crate::approvals::answer::settle_folder;
 use crate::failure::{Exit, Failure};
 use crate::home::Home;
 use crate::output;
@@ -86,7 +86,10 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         trust.keep(&home).map_err(failure)?;
         Fetched::change(&home, |it| it.remove_below(&folder)).map_err(failure)
     })?;
-    settle_folders(&args.home, &args.by.user()?, &folder)?;
+    // It is trusted already; a question that cannot be answered runs out.
+    if let Err(why) = settle_folder(&args.home, &args.by.user()?, &folder) {
+        output::note(why.message());
+    }
     Ok(tell(args, &folder, "trusted"))
 }
 

@@ -260,6 +260,11 @@ fn a_folder_that_is_trusted_by_command_is_asked_about_no_longer() {
     state.hook("SessionStart", json!({ "source": "startup" }));
     assert_eq!(state.run(&["approvals", "--json"]).objects().len(), 1);
     let folder = state.work().display().to_string();
+    // Trust in what it lies in is no trust in it alone, which would stay when that is taken back.
+    let above = state.work().parent().unwrap().display().to_string();
+    state.run(&["trust", &above, "--by", "me"]).good();
+    assert!(!state.run(&["trust", "--list"]).out.contains(&format!("{folder} ")));
+    state.run(&["trust", "--remove", &above, "--by", "me"]).good();
     state.run(&["trust", &folder, "--by", "me"]).good();
     assert_eq!(state.run(&["approvals", "--json"]).objects(), [] as [Value; 0]);
 }

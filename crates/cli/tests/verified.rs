@@ -141,6 +141,21 @@ fn a_server_that_a_project_brings_is_named_to_whoever_stands_in_it() {
 }
 
 #[test]
+fn a_proxy_beside_agents_that_are_wired_leaves_them_the_gate_and_says_when_it_is_lost() {
+    let machine = Machine::new();
+    machine.init();
+    machine.run(&["daemon", "stop"]).good();
+    let mut proxy = Command::new(machine.at("bin/lazaret"));
+    proxy.args(["proxy", "--agent", "tools", "--listen", "127.0.0.1:0", "--json"]);
+    proxy.env("HOME", machine.at("home")).env("LAZARET_HOME", machine.at("state"));
+    let (mut child, line) = proxy.start_and_hear();
+    assert!(line.contains("proxy"), "{line}");
+    assert_eq!(machine.verify()["state"], "adapter only", "hooks are answered meanwhile");
+    machine.run(&["daemon", "stop"]).good();
+    assert_eq!(child.wait().unwrap().code(), Some(3));
+}
+
+#[test]
 fn an_agent_is_verified_by_what_it_called_since_its_hook_was_changed() {
     let machine = Machine::new();
     machine.init();

@@ -101,7 +101,7 @@ fn checked(app: &App, settings: &ServeSettings, request: &Request) -> Result<Fro
         return Err(Refusal::bad("a field of the head is there twice"));
     }
     check_host(app, settings, request)?;
-    if is_fetched_by_foreign_page(headers) {
+    if is_fetched_by_foreign_page(headers, request.uri().query()) {
         let why = "pages of other sites may not call";
         return Err(Refusal::new(StatusCode::FORBIDDEN, "origin_refused", why));
     }
@@ -159,11 +159,11 @@ fn check_path(path: &str) -> Result<(), Refusal> {
 }
 
 /// Does a page of another site fetch it, without saying which? An image or a frame has no `Origin`; browsers say where it stands, and
-/// pages cannot change that. A link that somebody follows is no such thing.
-fn is_fetched_by_foreign_page(headers: &HeaderMap) -> bool {
+/// pages cannot change that. A link that somebody follows is no such thing, unless it brings something along, such as a ticket.
+fn is_fetched_by_foreign_page(headers: &HeaderMap, query: Option<&str>) -> bool {
     let is = |name: &str, value: &str| headers.get(name).is_some_and(|it| it == value);
     let is_foreign = is("sec-fetch-site", "cross-site") && !headers.contains_key(header::ORIGIN);
-    is_foreign && !is("sec-fetch-dest", "document")
+    is_foreign && (query.is_some() || !is("sec-fetch-dest", "document"))
 }
 
 fn is_allowed_origin(settings: &ServeSettings, origin: &HeaderValue) -> bool {

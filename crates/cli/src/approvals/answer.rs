@@ -154,12 +154,13 @@ fn alike(store: &SqliteStore, found: &Approval, now: i64) -> Result<Vec<Approval
 /// Questions that are looked through for those alike.
 const ALIKE_MAX: u32 = 1000;
 
-/// Answers the questions whether folders are trusted that lie in one that is trusted now.
-pub(crate) fn settle_folders(home: &Home, by: &UserId, folder: &Path) -> Result<(), Failure> {
+/// Answers the question whether a folder is trusted that is trusted now. Not those about folders in it: each would be trusted by itself
+/// then, and stay so when trust in this one is taken back.
+pub(crate) fn settle_folder(home: &Home, by: &UserId, folder: &Path) -> Result<(), Failure> {
     let Some(store) = sessions::open(home)? else { return Ok(()) };
     let mut waiting =
         store.waiting(SystemClock.unix_seconds(), ALIKE_MAX).map_err(|error| failure(&error))?;
-    waiting.retain(|it| folder_of(&it.question).is_some_and(|it| it.starts_with(folder)));
+    waiting.retain(|it| folder_of(&it.question).is_some_and(|it| it == folder));
     let asked = Asked { home, store: &store, by, reason: "" };
     waiting.into_iter().try_for_each(|it| asked.settle((it.id, Word::Approve)).map(drop))
 }

@@ -144,6 +144,7 @@ mod tests {
     struct Ten {
         asked: AtomicUsize,
         fails: AtomicBool,
+        price: Option<llm::Price>,
     }
 
     impl Asks for Ten {
@@ -166,8 +167,38 @@ mod tests {
         }
 
         fn price(&self, _: &str) -> Option<llm::Price> {
-            None
+            self.price
         }
+    }
+
+    #[test]
+    fn the_first_question_of_a_turn_is_bounded_by_what_it_may_cost_too() {
+        let price =
+            llm::Price { input: 3_000_000, output: 15_000_000, cache_read: 0, cache_write: 0 };
+        let model = Ten { price: Some(price), ..Ten::default() };
+        let asked = || question(String::new(), String::new(), "why?");
+        let question_costs = price.cost(&Usage {
+            input_tokens: Estimate::of(&asked(), Some(price)).input_tokens,
+            ..Usage::default()
+        });
+        let bounded = |cost: u64| {
+            let limits = TurnLimits { cost: Some(cost), ..TurnLimits::default() };
+            let shared = Shared::new(&Bounds { limits, ..Bounds::default() });
+            within_cost(&shared, &model, asked()).map(|it| it.max_tokens)
+        };
+        let refused = bounded(question_costs).unwrap_err();
+        assert_eq!(refused.code, TurnErrorCode::BudgetExceeded);
+        assert_eq!(bounded(question_costs + 15 * 7).unwrap(), Some(7));
+        let who = Caller {
+            session: SessionId::parse("s").unwrap(),
+            user: UserId::parse("me").unwrap(),
+            agent: AgentId::parse("main").unwrap(),
+            door: Kind::of_static("worker"),
+        };
+        let limits = TurnLimits { cost: Some(1), ..TurnLimits::default() };
+        let shared = Shared::new(&Bounds { limits, ..Bounds::default() });
+        assert!(metered(&shared, &model, &who, asked(), &mut |_| Flow::Continue).is_err());
+        assert_eq!(model.asked.load(Ordering::Acquire), 0, "nobody was asked");
     }
 
     #[test]

@@ -181,10 +181,6 @@ pub(crate) async fn delete(
             app.rooms.forget(&key);
             session_ended(app, &key, "account_deleted");
         }
-        // Also those that the books do not know, such as a chat at this machine: a worker remembers what was said.
-        for it in app.parts.runtime.workers().into_iter().filter(|it| it.user == of) {
-            app.parts.runtime.close(&of, &it.agent, &it.session);
-        }
         let since = app.now().saturating_sub(BUDGET_LOOKS_BACK);
         // The books are last: as long as they know the user, it can be asked for again.
         let files = app.parts.personal.delete(&of, &receipt).map_err(not_deleted)?;

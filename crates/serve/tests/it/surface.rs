@@ -53,6 +53,13 @@ fn names_pages_and_paths() {
     assert_eq!(status(&[("Host", "127.0.0.1.evil.example")]), 421);
     assert_eq!(status(&[("Host", "AGENTS.example")]), 200);
     assert_eq!(status(&[("Origin", "https://app.example")]), 200);
+    // What a page of another site fetches without saying which it is.
+    let foreign = ("Sec-Fetch-Site", "cross-site");
+    assert_eq!(status(&[foreign, ("Sec-Fetch-Dest", "image")]), 403);
+    assert_eq!(status(&[foreign]), 403);
+    assert_eq!(status(&[foreign, ("Sec-Fetch-Dest", "document")]), 200);
+    assert_eq!(status(&[foreign, ("Origin", "https://app.example")]), 200);
+    assert_eq!(status(&[("Sec-Fetch-Site", "same-origin")]), 200);
     for origin in ["https://evil.example", "null", "https://app.example.evil", "http://app.example"]
     {
         assert_eq!(status(&[("Origin", origin)]), 403, "{origin}");
